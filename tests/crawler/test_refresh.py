@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -383,6 +384,35 @@ def test_a_redirect_that_turns_round_loses_no_page(
     assert _told(_refreshed(crawl, site, turned), site)["p"] == "moved"
     again = _refreshed(crawl, site, {"/p/": make.page("entirely other words")})
     assert "/p/" in again.stored(site)
+
+
+@pytest.mark.parametrize("is_same", [True, False], ids=["same", "rewritten"])
+def test_a_page_that_another_one_redirects_to_meanwhile_is_no_duplicate_of_itself(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, is_same: bool
+) -> None:
+    page, is_asked_again = make.page("a page" if is_same else "other words"), Event()
+    n_asked = count(1)
+
+    def slow(handler: Any) -> bytes:
+        number = next(n_asked)
+        if number == 1:
+            is_asked_again.wait(1)  # if it is fetched for the other one, that is judged first
+        elif number == 3:  # that visit is put off once
+            is_asked_again.set()
+        return page
+
+    site.routes |= {
+        "/": make.page("start", "/p", "/q"),
+        "/p": make.page("a page"),
+        "/q": make.page("a page beside it"),
+    }
+    crawl("site", url=site.url)
+    again = _refreshed(crawl, site, {"/p": slow, "/q": make.redirect("/p")})
+    told = {"q": "moved"} if is_same else {"p": "changed", "q": "moved"}
+    assert _told(again, site) == told
+    assert again.rows("SELECT count(*) FROM duplicates") == [0]
+    assert again.rows("SELECT count(*) FROM pages") == [3]
+    again.check_reconciled()
 
 
 def test_a_page_is_not_unchanged_by_the_tag_of_another_url(

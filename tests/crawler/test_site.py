@@ -180,6 +180,32 @@ def test_redirect_is_an_alias_of_its_page(
     assert crawled.aliases(served)[target] == page
 
 
+def test_page_that_is_redirected_to_while_it_is_fetched_is_stored_once(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """Also if each answer is another text."""
+    is_asked_again = threading.Event()
+
+    def page(handler: Any) -> bytes:
+        n_asked = site.asked.count("/p")
+        if n_asked > 1:
+            is_asked_again.set()
+        else:
+            is_asked_again.wait(1)
+        return bytes(make.page(f"text {n_asked}"))
+
+    site.routes |= {
+        "/": make.page("start", "/p", "/q"),
+        "/p": page,
+        "/q": make.redirect("/p"),
+    }
+    crawled = crawl("site", url=site.url)
+    assert crawled.rows("SELECT url FROM pages WHERE url LIKE '%/p'") == [f"{site.url}p"]
+    assert crawled.aliases(site) == {"/q": "/p"}
+    assert site.asked.count("/p") == 1
+    crawled.check_reconciled()
+
+
 def test_every_known_url_is_recorded_once(crawled: Crawled, served: WebSite) -> None:
     assert set(crawled.records().values()) == {1}
     aliases = crawled.rows("SELECT url FROM aliases")

@@ -53,6 +53,8 @@ class RequestQueue:
         self._ask_for_turn = ask_for_turn
         self._again: set[bytes] = set()
         """Keys of requests that are queued again after they were in flight, for example retries."""
+        self._targets: dict[bytes, bytes] = {}
+        """Keys of the pages that requests, which are queued again, redirect to."""
         self._later: dict[bytes, NewUrl] = {}
         """URLs that are queued in the next turn, where others share the job."""
         self.hosts: set[str] = set()
@@ -102,10 +104,19 @@ class RequestQueue:
         """Is the page queued or in flight?"""
         return self._store.urls.is_queued(self._key(own_spider(self._crawler).page_request(url)))
 
-    def waits_for(self, row: QueuedUrl, url: str) -> bool:
-        """Is another page in flight? Then the row is handed out again once that is done."""
-        key = self._key(own_spider(self._crawler).page_request(url))
-        if key not in self.frontier.in_flight:
+    def wait_for_target(self, key: bytes, target: bytes) -> None:
+        """Hand out a request, which is queued again, when the one it redirects to has landed."""
+        self._targets[key] = target
+
+    def waits(self, row: QueuedUrl, original: str | None) -> bool:
+        """Is the row's original, or the target of its redirect, in flight?
+
+        Then the row is handed out again once that is done.
+        """
+        key = self._targets.pop(row.key, None)
+        if original is not None:
+            key = self._key(own_spider(self._crawler).page_request(original))
+        if key is None or key not in self.frontier.in_flight:
             return False
         self.frontier.wait(row, key)
         return True

@@ -55,8 +55,7 @@ class Gate:
         return None
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
-        original = self._revisits.original_of(row.url)
-        if original is not None and self._requests.waits_for(row, original):
+        if self._requests.waits(row, self._revisits.original_of(row.url)):
             return None  # it is compared with what its original is now
         if self._requests.is_shared:
             self._seen.mark([row.key])

@@ -310,6 +310,9 @@ class ItemJudge:
         That happens if a redirect led to it while its own request was in flight, or if the process
         ended before the request of another project's spider was done.
         """
+        is_known = match.original >= 0  # it is not of an earlier crawl
+        if entry.is_ours and is_known and self._content.url_of(match.original) == page.url:
+            return True
         if entry.place is not None:
             return False
         keys = _page_keys(entry)
@@ -317,7 +320,7 @@ class ItemJudge:
             return keys[0] in self._done
         if keys:
             return self._store.urls.is_done(keys[0])
-        if not self._is_resumed or match.original < 0:  # it is of an earlier crawl
+        if not self._is_resumed or not is_known:
             return False
         return self._content.url_of(match.original) == page.url
 

@@ -53,8 +53,8 @@ class RedirectGuard(Component):
     - A target out of the spider's scope, or of another scheme than http(s), is not fetched.
     - If the target is recorded already, the URL becomes an alias of it. In a refresh the redirect
       may have turned round: then the target was an alias of this URL's page, and is fetched.
-    - If the target is queued itself, the request is queued again behind it: fetching the target
-      here would fetch it twice.
+    - If the target is queued itself, or in flight, the request is queued again behind it: fetching
+      the target here would fetch it twice.
     - Every other target is fetched, and the dupefilter does not see it: a redirect may lead back to
       its own URL after a cookie was set. Scrapy's limit of redirects ends endless ones.
     """
@@ -90,10 +90,12 @@ class RedirectGuard(Component):
         if is_in_scope is not None and not is_in_scope(target, request):
             raise NotFollowed("redirect_offsite", target)
         if not self._has_passed(request, target):
-            state = self._job.store.urls.state(self._key(request, target))
+            key = self._key(request, target)
+            state = self._job.store.urls.state(key)
             if state == DONE and not self._has_turned_round(request, target):
                 raise AlreadyRecorded(target)
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
+                self._job.urls.requests.wait_for_target(request.meta[KEY], key)
                 return _later(request)
         request.dont_filter = True  # the request to the target is a copy of this one
         for name in _CONDITIONS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
@@ -24,6 +24,7 @@ from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.in_pipelines import item_of
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.urls import first_url
 from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.reading.reading import Reading, header
@@ -492,4 +493,13 @@ class PageSpider(Spider):
             *urls.finished(response),
             *urls.canonical(page.url or "", page.canonical_url),
         )
+        if revisits is None and self._is_recorded(job, finishes):
+            job.record(Outcome(kind="done", url=page.url or "", finishes=finishes))
+            return []
         return job.pages.arrivals.arrive(reading, finishes, revisits)
+
+    @staticmethod
+    def _is_recorded(job: Job, finishes: Sequence[FinishedUrl]) -> bool:
+        """Has another request, which a redirect led to the page, brought it meanwhile?"""
+        keys = [each.key for each in finishes if each.role == "page"]
+        return any(map(job.store.urls.has_page, keys))

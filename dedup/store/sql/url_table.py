@@ -59,6 +59,11 @@ _IS_ON_DUPLICATES = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {DUPLICATE_LINK_E
 _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 
 
+_HAS_PAGE = """
+SELECT 1 FROM urls AS u WHERE key = ? AND state = ? AND request IS NULL
+AND NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.url = u.url)"""
+
+
 class UrlTable(Queries):
     """The exact set of URLs of a job by their keys, with the state of each. Also the queue.
 
@@ -214,6 +219,10 @@ class UrlTable(Queries):
 
     def is_done(self, key: bytes) -> bool:
         return self.state(key) == DONE
+
+    def has_page(self, key: bytes) -> bool:
+        """Is the URL done, neither as one that failed nor as that of another URL's page?"""
+        return self._database.value(_HAS_PAGE, (key, DONE)) is not None
 
     def is_queued(self, key: bytes) -> bool:
         return self.state(key) == QUEUED
