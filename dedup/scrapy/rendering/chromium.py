@@ -67,7 +67,7 @@ def find_program(launch_options: Mapping[str, Any]) -> str | None:
         return str(launch_options["executable_path"])
     if launch_options.get("channel"):
         return None
-    shells = _SHELLS if launch_options.get("headless", True) else ()
+    shells: tuple[str, ...] = _SHELLS if launch_options.get("headless", True) else ()
     for name in (*shells, *_PROGRAMS):
         if program := shutil.which(name):
             return program
