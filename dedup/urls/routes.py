@@ -43,15 +43,15 @@ def is_route(fragment: str) -> bool:
 
 
 def route_of(url: str) -> str:
-    """The route of a URL in canonical spelling; "": it has none.
+    """The route of a URL in canonical spelling, without a place in its page; "": it has none.
 
     Raises:
         ValueError: it has no spelling, for a lone surrogate.
 
-    >>> route_of("http://a.example/b?c#/d e"), route_of("http://a.example/b#c")
+    >>> route_of("http://a.example/b?c#/d e#f"), route_of("http://a.example/b#c")
     ('/d%20e', '')
     """
-    fragment = trimmed(url).partition("#")[2]
+    fragment = trimmed(url).partition("#")[2].partition("#")[0]
     return spell_escapes(quote(fragment, safe=_PLAIN)) if is_route(fragment) else ""
 
 

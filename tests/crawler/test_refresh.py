@@ -427,3 +427,20 @@ def test_a_page_is_not_unchanged_by_the_tag_of_another_url(
     crawl("site", url=site.url)
     again = _refreshed(crawl, site, {"/old": make.redirect("/new"), "/new": tagged})
     assert _told(again, site)["old"] == "moved"
+
+
+def test_a_refresh_finds_the_pages_that_a_sitemap_names_since(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    def named(*targets: str) -> Any:
+        urls = "".join(f"<url><loc>{site.url}{each}</loc></url>" for each in targets)
+        return make.Answer(f"<urlset>{urls}</urlset>".encode(), content_type="text/xml")
+
+    site.routes |= {"/sitemap.xml": named("a"), "/a": make.page("a"), "/b": make.page("b")}
+    crawl("sitemap", url=site.url)
+    site.routes["/sitemap.xml"] = named("a", "b")
+    again = crawl("sitemap", url=site.url, refresh=1)
+    assert again.stored(site) == {"/a", "/b"}
+    assert _told(again, site)["b"] == "new"
+    again.check_reconciled()
+    assert crawl("sitemap", url=site.url, refresh=1).stats["refresh"]["unchanged"] == 2

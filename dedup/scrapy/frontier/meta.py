@@ -5,3 +5,6 @@ KEY = "_dedup_key"
 
 REVISIT = "_dedup_revisit"
 """The number of the stored page that a refresh visits."""
+
+EACH_REFRESH = "_dedup_each_refresh"
+"""Is it a file that each refresh reads again, such as a sitemap?"""

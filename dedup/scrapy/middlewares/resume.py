@@ -11,12 +11,15 @@ from scrapy.exceptions import NotConfigured
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
+from dedup.scrapy.frontier.meta import EACH_REFRESH
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.url_keys import UrlKeys
 
 
 class ResumeMiddleware(Component):
     """Drops the start requests that the job has seen; of a finished job, all of them.
+
+    Those for sitemaps are sent in each refresh.
 
     Where several processes crawl the job, the first of them makes the start requests.
 
@@ -45,5 +48,6 @@ class ResumeMiddleware(Component):
         return (
             self._job.is_resumed
             and isinstance(request, Request)
+            and EACH_REFRESH not in request.meta
             and bool(self._job.store.urls.known([self._keys.fingerprint(request)]))
         )

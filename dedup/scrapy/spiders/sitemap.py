@@ -11,6 +11,7 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.frontier.meta import EACH_REFRESH
 from dedup.scrapy.job.outcome import Outcome
 from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.robots_file import sitemaps_in_robots
@@ -54,7 +55,7 @@ class SitemapSpider(PageSpider):
                 yield self._sitemap_request(url)
             else:
                 robots = urljoin(url, "/robots.txt")
-                yield Request(robots, callback=self.parse_robots, errback=self.no_robots)
+                yield self._file_request(robots, self.parse_robots, self.no_robots)
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Request the sitemaps that robots.txt names."""
@@ -109,11 +110,20 @@ class SitemapSpider(PageSpider):
             )
 
     def _sitemap_request(self, url: str, *, level: int = 0) -> Request:
+        request = self._file_request(without_credentials(url), self.parse_sitemap, self.failed)
+        if level:
+            request.meta[_LEVEL] = level
+        return request
+
+    def _file_request(self, url: str, callback: Any, errback: Any) -> Request:
+        """The request for a sitemap, or for what names it: each refresh reads it again."""
+        is_again = self._is_refreshing
         return Request(
-            without_credentials(url),
-            callback=self.parse_sitemap,
-            errback=self.failed,
-            meta={_LEVEL: level} if level else None,
+            url,
+            callback=callback,
+            errback=errback,
+            dont_filter=is_again,
+            meta={EACH_REFRESH: True} if is_again else None,
         )
 
 
