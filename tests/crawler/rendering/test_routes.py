@@ -68,6 +68,7 @@ class App:
             links = [
                 f"{self.mark}{following}",
                 f"{self.mark}{path}?id=more",
+                f"{self.mark}{following}#place",
                 "#top",
                 f"{self.mark}/",
             ]
