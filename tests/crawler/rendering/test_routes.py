@@ -92,12 +92,17 @@ def app(site: WebSite, make: SimpleNamespace) -> App:
 
 
 def texts_of(crawled: Crawled, site: WebSite) -> dict[str, str]:
-    """The stored texts by what comes after the site's URL; each once."""
+    """The stored texts by what comes after the site's URL; each once.
+
+    Of a view, and the link to a place in it, the second may be stored: while pages wait until
+    enough is known of their site, they do not keep their order.
+    """
     path = crawled.folder / "out.jsonl"
     main(["export", str(crawled.folder), "-o", str(path), "--overwrite"])
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    assert len({row["url"] for row in rows}) == len(rows)
-    return {row["url"].removeprefix(site.url): row["text"] for row in rows}
+    found = {row["url"].removeprefix(site.url).removesuffix("?id=more"): row for row in rows}
+    assert len(found) == len(rows)
+    return {url: row["text"] for url, row in found.items()}
 
 
 @pytest.mark.parametrize(("mode", "mark"), [("auto", "#"), ("always", "#!")])
