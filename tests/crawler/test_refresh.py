@@ -432,15 +432,31 @@ def test_a_page_is_not_unchanged_by_the_tag_of_another_url(
 def test_a_refresh_finds_the_pages_that_a_sitemap_names_since(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
-    def named(*targets: str) -> Any:
-        urls = "".join(f"<url><loc>{site.url}{each}</loc></url>" for each in targets)
-        return make.Answer(f"<urlset>{urls}</urlset>".encode(), content_type="text/xml")
+    """Each file is read once, also if it names itself, and recorded as it was."""
 
-    site.routes |= {"/sitemap.xml": named("a"), "/a": make.page("a"), "/b": make.page("b")}
-    crawl("sitemap", url=site.url)
-    site.routes["/sitemap.xml"] = named("a", "b")
+    def listed(kind: str, *targets: str) -> Any:
+        urls = "".join(f"<{kind}><loc>{site.url}{each}</loc></{kind}>" for each in targets)
+        root = {"url": "urlset", "sitemap": "sitemapindex"}[kind]
+        return make.Answer(f"<{root}>{urls}</{root}>".encode(), content_type="text/xml")
+
+    site.routes |= {
+        "/sitemap.xml": listed("sitemap", "sitemap.xml", "1.xml", "1.xml", "sitemap.xml"),
+        "/1.xml": listed("url", "a"),
+        "/a": make.page("a"),
+        "/b": make.page("b"),
+    }
+    first = crawl("sitemap", url=site.url)
+    skipped = first.rows("SELECT url, reason FROM skipped")
+    site.routes["/1.xml"] = listed("url", "a", "b")
+    site.asked.clear()
     again = crawl("sitemap", url=site.url, refresh=1)
+    assert [site.asked.count(f"/{each}.xml") for each in ("sitemap", "1")] == [1, 1]
     assert again.stored(site) == {"/a", "/b"}
     assert _told(again, site)["b"] == "new"
     again.check_reconciled()
-    assert crawl("sitemap", url=site.url, refresh=1).stats["refresh"]["unchanged"] == 2
+    del site.routes["/1.xml"]
+    last = crawl("sitemap", url=site.url, refresh=1)
+    assert last.stats["refresh"]["unchanged"] == 2
+    assert last.rows("SELECT url, reason FROM skipped") == skipped
+    assert last.rows("SELECT count(*) FROM urls") == again.rows("SELECT count(*) FROM urls")
+    last.check_reconciled()

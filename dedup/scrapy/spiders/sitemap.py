@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -11,12 +11,14 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from dedup.scrapy.addresses import AddressPolicy
-from dedup.scrapy.frontier.meta import EACH_REFRESH
-from dedup.scrapy.job.outcome import Outcome
+from dedup.scrapy.frontier.meta import EACH_REFRESH, KEY
+from dedup.scrapy.job.failure_reasons import NotSentError
+from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.robots_file import sitemaps_in_robots
 from dedup.scrapy.spiders.download_errors import request_of
 from dedup.scrapy.spiders.page_spider import PageSpider
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.urls.credentials import without_credentials
 
 _LEVEL = "dedup_sitemap_level"
@@ -45,6 +47,8 @@ class SitemapSpider(PageSpider):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._n_named = 0
+        self._asked_again: set[str] = set()
+        """Files that an earlier run has read, and this refresh has requested."""
         if not self.urls:
             raise ValueError("url is missing: give -a url=https://…, of a site or a sitemap")
 
@@ -52,10 +56,12 @@ class SitemapSpider(PageSpider):
         await self.hear_sitemaps()
         for url in self.urls:
             if urlsplit(url).path.endswith(_SITEMAP_ENDINGS):
-                yield self._sitemap_request(url)
+                requests = self._sitemap_requests(url)
             else:
                 robots = urljoin(url, "/robots.txt")
-                yield self._file_request(robots, self.parse_robots, self.no_robots)
+                requests = self._file_requests(robots, self.parse_robots, self.no_robots)
+            for request in requests:
+                yield request
 
     def parse_robots(self, response: Response) -> Iterator[Request]:
         """Request the sitemaps that robots.txt names."""
@@ -67,7 +73,7 @@ class SitemapSpider(PageSpider):
 
     def no_robots(self, failure: Failure) -> Iterator[Request]:
         """Request /sitemap.xml if there is no robots.txt."""
-        yield self._sitemap_request(urljoin(request_of(failure).url, "/sitemap.xml"))
+        yield from self._sitemap_requests(urljoin(request_of(failure).url, "/sitemap.xml"))
         self.failed(failure)
 
     async def parse_sitemap(self, response: Response) -> AsyncIterator[Request]:
@@ -102,29 +108,59 @@ class SitemapSpider(PageSpider):
         target = _joined(response.url, url)
         policy = AddressPolicy.of(self.crawler)
         if target and policy.may_follow(target, response.url):
-            yield self._sitemap_request(target, level=response.meta.get(_LEVEL, 0) + 1)
+            yield from self._sitemap_requests(target, level=response.meta.get(_LEVEL, 0) + 1)
         elif self.dedup_job is not None:
             reason = "private_address" if target else "invalid_url"
             self.dedup_job.record(
                 Outcome(kind="failed", url=target or url[:2000], reason=reason, detail=response.url)
             )
 
-    def _sitemap_request(self, url: str, *, level: int = 0) -> Request:
-        request = self._file_request(without_credentials(url), self.parse_sitemap, self.failed)
-        if level:
-            request.meta[_LEVEL] = level
-        return request
+    def _sitemap_requests(self, url: str, *, level: int = 0) -> Iterator[Request]:
+        for request in self._file_requests(
+            without_credentials(url), self.parse_sitemap, self.failed
+        ):
+            if level:
+                request.meta[_LEVEL] = level
+            yield request
 
-    def _file_request(self, url: str, callback: Any, errback: Any) -> Request:
-        """The request for a sitemap, or for what names it: each refresh reads it again."""
-        is_again = self._is_refreshing
-        return Request(
-            url,
-            callback=callback,
-            errback=errback,
-            dont_filter=is_again,
-            meta={EACH_REFRESH: True} if is_again else None,
-        )
+    def _file_requests(self, url: str, callback: Any, errback: Any) -> Iterator[Request]:
+        """The request for a sitemap, or for what names it.
+
+        Each refresh reads it again, once; it stays recorded as it was read first.
+        """
+        request = Request(url, callback=callback, errback=errback)
+        if self._is_known(request):
+            if url in self._asked_again:
+                return
+            self._asked_again.add(url)
+            request = request.replace(dont_filter=True, meta={EACH_REFRESH: True})
+        yield request
+
+    def _is_known(self, request: Request) -> bool:
+        job = self.dedup_job
+        if job is None or not self._is_refreshing:
+            return False
+        key = UrlKeys.of(self.crawler).fingerprint(request)
+        return bool(job.store.urls.known([key]))
+
+    def _skip(self, response: Response, reason: str, detail: str) -> None:
+        if EACH_REFRESH in response.meta:
+            self._finish_again(response.url, response.meta)
+        else:
+            super()._skip(response, reason, detail)
+
+    def failed(self, failure: Failure) -> None:
+        request = request_of(failure)
+        if EACH_REFRESH in request.meta and not isinstance(failure.value, NotSentError):
+            self.logger.info("%s cannot be read again: %s", request.url, failure.value)
+            self._finish_again(request.url, request.meta)
+        else:
+            super().failed(failure)
+
+    def _finish_again(self, url: str, meta: Mapping[str, Any]) -> None:
+        if self.dedup_job is not None and KEY in meta:
+            finishes = (FinishedUrl(meta[KEY], url, "repeat"),)
+            self.dedup_job.record(Outcome(kind="done", url=url, finishes=finishes))
 
 
 def _joined(base: str, url: str) -> str:
