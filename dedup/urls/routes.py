@@ -51,8 +51,17 @@ def route_of(url: str) -> str:
     >>> route_of("http://a.example/b?c#/d e#f"), route_of("http://a.example/b#c")
     ('/d%20e', '')
     """
-    fragment = trimmed(url).partition("#")[2].partition("#")[0]
+    fragment = without_place(trimmed(url)).partition("#")[2]
     return spell_escapes(quote(fragment, safe=_PLAIN)) if is_route(fragment) else ""
+
+
+def without_place(url: str) -> str:
+    """A URL without a place in the page at its route: what follows a second `#`.
+
+    >>> without_place("http://a.example/#/b#c"), without_place("http://a.example/#c")
+    ('http://a.example/#/b', 'http://a.example/#c')
+    """
+    return "#".join(url.split("#", 2)[:2])
 
 
 class _Route(NamedTuple):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from collections import Counter
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -167,3 +170,40 @@ def test_killed_processes_are_replaced_some_times(
     levels = [record.levelname for record in caplog.records]
     assert levels.count("WARNING") == n_warnings
     assert levels.count("ERROR") == (left[0] == -9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("refresh", [0, 1], ids=["first crawl", "refresh"])
+def test_pages_that_another_process_redirects_to_are_stored_once(
+    crawl: Any, make: Any, refresh: int
+) -> None:
+    """In a first crawl each answer is another text, in a refresh each is the same."""
+    n_pages, versions = 12, count()
+
+    def page(url: str) -> Any:
+        def answer(_: Any) -> bytes:
+            time.sleep(0.5)  # so that both requests are in flight
+            return bytes(make.page(url if refresh else f"{url} {next(versions)}"))
+
+        return answer
+
+    with ExitStack() as stack:
+        sites = [stack.enter_context(make.WebSite({}, f"127.0.0.{n + 2}")) for n in range(2)]
+        redirects = {}
+        for site, other in zip(sites, reversed(sites), strict=True):
+            for n in range(n_pages):
+                site.routes[f"/{n}"] = page(f"{site.url}{n}")
+                site.routes[f"/to/{n}"] = make.page(f"{site.url}to/{n}")
+                redirects[site, f"/to/{n}"] = make.redirect(f"{other.url}{n}")
+            site.routes["/"] = make.page(site.url, *site.routes)
+        arguments = {"url": ",".join(site.url for site in sites)}
+        options = ("-s", "DEDUP_PROCESSES=2")
+        if refresh:
+            crawl("site", *options, **arguments)
+            arguments["refresh"] = "1"
+        for (site, target), answer in redirects.items():
+            site.routes[target] = answer
+        crawled = crawl("site", *options, **arguments)
+        assert crawled.status == 0, crawled.output
+    assert max(Counter(crawled.rows("SELECT url FROM pages")).values()) == 1
+    assert crawled.rows("SELECT url FROM duplicates") == []

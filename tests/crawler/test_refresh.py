@@ -16,6 +16,7 @@ import pytest
 from dedup.changes import Changes
 from dedup.revisits import Trust
 from dedup.store import SqliteStore
+from tests.with_constants import with_constants
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
@@ -387,9 +388,11 @@ def test_a_redirect_that_turns_round_loses_no_page(
 
 
 @pytest.mark.parametrize("is_same", [True, False], ids=["same", "rewritten"])
-def test_a_page_that_another_one_redirects_to_meanwhile_is_no_duplicate_of_itself(
-    crawl: Crawler, site: WebSite, make: SimpleNamespace, is_same: bool
+@pytest.mark.parametrize("waits", [2, 0])
+def test_a_page_that_another_one_redirects_to_meanwhile_is_visited_once(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, waits: int, is_same: bool
 ) -> None:
+    python = with_constants({"middlewares.redirect._MAX_WAITS": waits})
     page, is_asked_again = make.page("a page" if is_same else "other words"), Event()
     n_asked = count(1)
 
@@ -407,7 +410,8 @@ def test_a_page_that_another_one_redirects_to_meanwhile_is_no_duplicate_of_itsel
         "/q": make.page("a page beside it"),
     }
     crawl("site", url=site.url)
-    again = _refreshed(crawl, site, {"/p": slow, "/q": make.redirect("/p")})
+    site.routes |= {"/p": slow, "/q": make.redirect("/p")}
+    again = crawl("site", url=site.url, refresh=1, python=python)
     told = {"q": "moved"} if is_same else {"p": "changed", "q": "moved"}
     assert _told(again, site) == told
     assert again.rows("SELECT count(*) FROM duplicates") == [0]

@@ -131,10 +131,15 @@ class Arrivals:
         outline = reading.outline if self._is_ours(host_of(url)) else None
         is_known = reading.contribution is not None or revisits is not None
         if outline is not None and self.may_wait and not is_known:
-            if not self._content.is_copy(page):
+            if not (self._content.is_copy(page) or self._is_brought(finishes)):
                 return [*released, *self._wait(page, outline, finishes)]
-            outline = None  # equal bodies are duplicates, with or without knowledge of the site
+            outline = None  # it is no page of its own, with or without knowledge of the site
         return [*released, self._item_of(Ready(page, None, outline), finishes, revisits)]
+
+    def _is_brought(self, finishes: Sequence[FinishedUrl]) -> bool:
+        """Has another request brought the page, as one of both was redirected to its URL?"""
+        keys = [each.key for each in finishes if each.role == "page"]
+        return any(map(self._store.urls.has_page, keys))
 
     def resume(self) -> list[PageItem]:
         """The items that were ready when an earlier process ended."""

@@ -56,7 +56,7 @@ class Gate:
 
     def _request_of(self, row: QueuedUrl) -> Request | None:
         if self._requests.waits(row, self._revisits.original_of(row.url)):
-            return None  # it is compared with what its original is now
+            return None  # it is compared with what that is now, or is an alias of it
         if self._requests.is_shared:
             self._seen.mark([row.key])
         if not (self._requests.is_again(row) or is_revisit(row)):

@@ -121,6 +121,8 @@ class ItemJudge:
         if match is not None:
             is_resent = self._is_resent_page(entry, page, match)
             return None if is_resent else self._drop(entry, page, match)
+        if is_last and self._is_brought(entry):
+            return self._drop_brought(entry, page)
         if is_last:
             if self._content.was_cut(page):
                 self._stats.inc_value("dedup/pages/compared_in_part")
@@ -310,8 +312,9 @@ class ItemJudge:
         That happens if a redirect led to it while its own request was in flight, or if the process
         ended before the request of another project's spider was done.
         """
-        is_known = match.original >= 0  # it is not of an earlier crawl
-        if entry.is_ours and is_known and self._content.url_of(match.original) == page.url:
+        is_of_job = match.original >= 0  # not of an earlier crawl
+        is_its_own = is_of_job and self._content.url_of(match.original) == page.url
+        if entry.is_ours and is_its_own:
             return True
         if entry.place is not None:
             return False
@@ -320,9 +323,24 @@ class ItemJudge:
             return keys[0] in self._done
         if keys:
             return self._store.urls.is_done(keys[0])
-        if not self._is_resumed or not is_known:
+        return self._is_resumed and is_its_own
+
+    def _is_brought(self, entry: Entry) -> bool:
+        """Has another request brought the page, as one of both was redirected to its URL?
+
+        Its text is another one now and then.
+        """
+        keys = _page_keys(entry)
+        if not (entry.is_ours and keys) or entry.place is not None:
             return False
-        return self._content.url_of(match.original) == page.url
+        may_be = self._done is None or keys[0] in self._done
+        return may_be and self._store.urls.has_page(keys[0])
+
+    def _drop_brought(self, entry: Entry, page: Page) -> Drop:
+        self._record(entry, _outcome("done", entry, page))
+        drop = Drop(page.url, page.url, Match(0, "url"))
+        self.drops.note(drop)
+        return drop
 
     def _is_resent_page(self, entry: Entry, page: Page, match: Match) -> bool:
         """Is this a page of an earlier run, which the project's own scheduler has sent again?

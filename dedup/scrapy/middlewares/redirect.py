@@ -17,7 +17,7 @@ from dedup.scrapy.url_keys import UrlKeys
 from dedup.store.records import DONE, QUEUED
 from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
-from dedup.urls.routes import is_route
+from dedup.urls.routes import is_route, without_place
 
 _REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 _CONDITIONS = "If-None-Match", "If-Modified-Since"
@@ -79,7 +79,7 @@ class RedirectGuard(Component):
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
             return response
         try:
-            target = without_credentials(redirect_target(request.url, location))
+            target = without_place(without_credentials(redirect_target(request.url, location)))
             target = self._at_route(target, request)
             scheme = urlsplit(target).scheme
         except ValueError:

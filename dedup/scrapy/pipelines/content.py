@@ -26,7 +26,8 @@ class DuplicatePage(DropItem):
 
     Attributes:
         url, original_url: of the item, and of the one that it duplicates; None: it has none.
-        stage: the detector that found it: `body`, `text`, `sentences`, `simhash` or `minhash`.
+        stage: the detector that found it: `body`, `text`, `sentences`, `simhash` or `minhash`; or
+            `url`, if a page that has this URL was stored meanwhile (the original's number is 0).
         resemblance: Jaccard coefficient of the shingles of the texts, 0 to 1; None: not computed.
         match: the same, with the number of the original in the job and the Hamming distance.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
@@ -24,7 +24,6 @@ from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.in_pipelines import item_of
 from dedup.scrapy.job.job import Job
-from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.job.urls import first_url
 from dedup.scrapy.middlewares.redirect import NotFollowed
 from dedup.scrapy.reading.reading import Reading, header
@@ -43,7 +42,7 @@ from dedup.scrapy.spiders.visits import Visits
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
 from dedup.urls.credentials import credentials_of, without_credentials
 from dedup.urls.parts import host_of, remove_dot_segments, with_ascii_host
-from dedup.urls.routes import is_route
+from dedup.urls.routes import is_route, without_place
 
 _MAX_REFRESH_CHARACTERS = 500
 """A page with less text than this that refreshes to another page only leads there."""
@@ -164,7 +163,7 @@ class PageSpider(Spider):
         Dot segments are resolved, as browsers do: a server may refuse them, and the key of the URL
         is the same without them.
         """
-        url = with_ascii_host(without_credentials(url))
+        url = without_place(with_ascii_host(without_credentials(url)))
         if "/." in url:
             url = urlunsplit(
                 (parts := urlsplit(url))._replace(path=remove_dot_segments(parts.path))
@@ -493,13 +492,4 @@ class PageSpider(Spider):
             *urls.finished(response),
             *urls.canonical(page.url or "", page.canonical_url),
         )
-        if revisits is None and self._is_recorded(job, finishes):
-            job.record(Outcome(kind="done", url=page.url or "", finishes=finishes))
-            return []
         return job.pages.arrivals.arrive(reading, finishes, revisits)
-
-    @staticmethod
-    def _is_recorded(job: Job, finishes: Sequence[FinishedUrl]) -> bool:
-        """Has another request, which a redirect led to the page, brought it meanwhile?"""
-        keys = [each.key for each in finishes if each.role == "page"]
-        return any(map(job.store.urls.has_page, keys))

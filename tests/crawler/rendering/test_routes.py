@@ -66,9 +66,8 @@ class App:
         for n, path in enumerate(paths):
             following = paths[(n + 1) % len(paths)]
             links = [
-                f"{self.mark}{following}",
-                f"{self.mark}{path}?id=more",
                 f"{self.mark}{following}#place",
+                f"{self.mark}{path}?id=more",
                 "#top",
                 f"{self.mark}/",
             ]
