@@ -1,7 +1,8 @@
 """Run a command and write what it cost as JSON: `python measured.py FILE SECONDS COMMAND…`.
 
 A process of its own and a small one: the system counts the memory of whoever starts a command into
-the command's peak. That of several processes is looked at ten times a second, where there is /proc.
+the command's peak. The memory and the CPU time of several processes are looked at ten times a
+second, where there is /proc: the system tells the CPU time only of those that others waited for.
 """
 
 import json
@@ -18,15 +19,18 @@ _LOOK_SECONDS = 0.1
 def main() -> None:
     began = time.time()
     limit = began + float(sys.argv[2])
-    peak_bytes, own_seconds = 0, 0.0
+    peak_bytes = 0
+    seconds: dict[int, float] = {}
     process = subprocess.Popen(sys.argv[3:])  # noqa: S603 -- the benchmark's own command
     while True:
         try:
             status = process.wait(_LOOK_SECONDS)
             break
         except subprocess.TimeoutExpired:
-            peak_bytes = max(peak_bytes, _memory_bytes(process.pid))
-            own_seconds = max(own_seconds, _cpu_seconds(process.pid))
+            family = _family(process.pid)
+            peak_bytes = max(peak_bytes, sum(map(_memory_bytes, family)))
+            for pid in family:
+                seconds[pid] = max(seconds.get(pid, 0.0), _cpu_seconds(pid))
             if time.time() > limit:
                 process.kill()
     ended = time.time()
@@ -36,8 +40,8 @@ def main() -> None:
         "status": status,
         "began": began,
         "ended": ended,
-        "cpu_seconds": used.ru_utime + used.ru_stime,
-        "own_cpu_seconds": own_seconds,
+        "cpu_seconds": max(used.ru_utime + used.ru_stime, sum(seconds.values())),
+        "own_cpu_seconds": seconds.get(process.pid, 0.0),
         "peak_bytes": max(peak_bytes, of_largest),
     }
     Path(sys.argv[1]).write_text(json.dumps(cost))
@@ -54,13 +58,20 @@ def _cpu_seconds(pid: int) -> float:
 
 
 def _memory_bytes(pid: int) -> int:
-    """What a process and its children have in RAM; what they share counts for each."""
+    """What a process has in RAM; what it shares with others counts for each."""
     try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def _family(pid: int) -> list[int]:
+    """A process and all that it and its children have started; alone where there is no /proc."""
+    try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     except OSError:  # another system, or the process has ended
-        return 0
-    return pages * resource.getpagesize() + sum(_memory_bytes(int(child)) for child in children)
+        return [pid]
+    return [pid, *(each for child in children for each in _family(int(child)))]
 
 
 if __name__ == "__main__":
