@@ -31,6 +31,8 @@ logger = logging.getLogger(__name__)
 
 _TRY_AGAIN_SECONDS = 1.0
 _FIRST_TRY_SECONDS = 0.1
+_GRACE_SECONDS = 3.0
+"""How long the process whose transaction was cut off has to continue it, before others write."""
 
 _SEQUENCES = ("urls_id_seq", "waiting_place_seq", "changes")
 _READ_SEQUENCES = b"""
@@ -304,8 +306,10 @@ class Connection:
                     raise failure from error
                 try:
                     self.raw = self._connect()
-                    for call in self.after_reconnect:
-                        call(self.raw)
+                    self._tell_of_reconnect()
+                    if self._done is None:
+                        signals.sleep(_GRACE_SECONDS)
+                        self._tell_of_reconnect()  # so that others have not lost time to come back
                     self._execute_again(reading)
                     break
                 except (UnreachableError, psycopg.errors.LockNotAvailable):
@@ -317,6 +321,10 @@ class Connection:
                     logger.warning("%s: %s; waiting for it", self._place, failure.problem)
                 wait = _TRY_AGAIN_SECONDS
         logger.warning("%s: the crawl resumes after %.1f s", self._place, time.monotonic() - began)
+
+    def _tell_of_reconnect(self) -> None:
+        for call in self.after_reconnect:
+            call(self.raw)
 
     def _execute_again(self, reading: Cursor | None) -> None:
         if self._done is None:

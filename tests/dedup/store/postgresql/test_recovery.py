@@ -90,6 +90,23 @@ def test_turn_goes_on_when_the_server_is_back(
     assert "resumes" in going_on
 
 
+def test_turn_goes_on_before_those_of_workers_that_are_back_earlier(
+    own_postgresql: Any, join: Join
+) -> None:
+    one, two = join(), join()
+    assert one.workers.try_begin(waits=True)
+    write(one)
+    own_postgresql.stop(signal.SIGQUIT)
+    own_postgresql.start()
+    other = threading.Thread(target=two.add, args=(Document("b", "B."), {}))
+    other.start()
+    time.sleep(1)  # `one` does not notice the crash before its next statement
+    one.workers.end()
+    other.join()
+    with open_store(one.job, read_only=True) as found:
+        assert list(found.exports.page_numbers()) == [1, 2]
+
+
 def test_turn_that_is_cut_off_is_written_once(join: Join) -> None:
     store = join()
     assert store.workers.try_begin(waits=True)
