@@ -98,10 +98,12 @@ def test_turn_goes_on_before_those_of_workers_that_are_back_earlier(
     write(one)
     own_postgresql.stop(signal.SIGQUIT)
     own_postgresql.start()
+    lost = two.database.connection.raw
     other = threading.Thread(target=two.add, args=(Document("b", "B."), {}))
     other.start()
-    time.sleep(1)  # `one` does not notice the crash before its next statement
-    one.workers.end()
+    while two.database.connection.raw is lost:
+        time.sleep(0.01)
+    one.workers.end()  # its first statement since the crash
     other.join()
     with open_store(one.job, read_only=True) as found:
         assert list(found.exports.page_numbers()) == [1, 2]
