@@ -32,17 +32,23 @@ DEBIAN = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
 
 class PostgresqlServer:
-    """A server of the test's own in a temporary folder, on a socket in it, not run as root."""
+    """A server of the test's own in a temporary folder, on a socket in it, not run as root.
 
-    def __init__(self, programs: Path, user: str | None) -> None:
-        self._programs, self._user = programs, user
+    Args:
+        like: a server that has not run; its data is copied, which takes a fifth of the time.
+    """
+
+    def __init__(self, like: PostgresqlServer | None = None) -> None:
+        self._programs, self._user = _programs(), _user()
         self.folder = Path(tempfile.mkdtemp(prefix="dedup-pg-"))
-        if user is not None:
-            shutil.chown(self.folder, user)
+        if self._user is not None:
+            shutil.chown(self.folder, self._user)
         self._data = self.folder / "data"
-        self._run("initdb", "-D", str(self._data), "-A", "trust", "-U", "crawler", "-E", "UTF8")
         self._process: subprocess.Popen[bytes] | None = None
-        self.start()
+        if like is None:
+            self._run("initdb", "-D", str(self._data), "-A", "trust", "-U", "crawler", "-E", "UTF8")
+        else:
+            subprocess.run(["cp", "-a", like._data, self._data], check=True)
 
     @property
     def address(self) -> str:
@@ -99,17 +105,27 @@ def _user() -> str | None:
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[PostgresqlServer]:
+def new_postgresql() -> Iterator[PostgresqlServer]:
+    """A server that has not run."""
+    server = PostgresqlServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def postgresql(new_postgresql: PostgresqlServer) -> Iterator[PostgresqlServer]:
     """A running server that the tests of a process share; each uses jobs of its own."""
-    server = PostgresqlServer(_programs(), _user())
+    server = PostgresqlServer(new_postgresql)
+    server.start()
     yield server
     server.close()
 
 
 @pytest.fixture
-def own_postgresql() -> Iterator[PostgresqlServer]:
+def own_postgresql(new_postgresql: PostgresqlServer) -> Iterator[PostgresqlServer]:
     """A server for a test that stops it."""
-    server = PostgresqlServer(_programs(), _user())
+    server = PostgresqlServer(new_postgresql)
+    server.start()
     yield server
     server.close()
 
