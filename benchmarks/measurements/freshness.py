@@ -45,7 +45,7 @@ _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT))
 
 from benchmarks.sites.container import Container  # noqa: E402 -- in order
-from dedup.revisits import PageHistory, Schedule, Trust, odds_of  # noqa: E402 -- in order
+from dedup.revisits import PageHistory, Schedule, Trust, instant, odds_of  # noqa: E402 -- in order
 from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap  # noqa: E402 -- in order
 
 _HOST = "example.com"
@@ -308,7 +308,8 @@ def read_lastmods(
             with suppress(SitemapError):
                 told |= read_sitemap(body).lastmods
         numbers = {
-            _path(url, root): xxh3_64_intdigest(value.encode()) for url, value in told.items()
+            _path(url, root): xxh3_64_intdigest(instant(value).encode())
+            for url, value in told.items()
         }
         found.append(numbers)
     return found

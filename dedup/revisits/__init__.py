@@ -2,7 +2,7 @@
 
 from dedup.revisits.clock import Visit
 from dedup.revisits.freshness import Freshness, Interval, freshness
-from dedup.revisits.hints import Trust, odds_of
+from dedup.revisits.hints import Trust, instant, odds_of
 from dedup.revisits.histories import Histories, PageHistory
 from dedup.revisits.plan import Schedule
 from dedup.revisits.rates import Rates, estimate
@@ -20,6 +20,7 @@ __all__ = [
     "estimate",
     "freshness",
     "in_turns",
+    "instant",
     "odds_of",
     "values",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,27 @@ def _chance(n_changed: float, n_same: float, usual: float, odds: float) -> float
     """The chance of a change, before visits `usual` with its odds times a factor."""
     first = usual * odds / (1 - usual + usual * odds)
     return (n_changed + _FIRST_VISITS * first) / (n_changed + n_same + _FIRST_VISITS)
+
+
+def instant(lastmod: str) -> str:
+    """When a page changed by its `lastmod`, in UTC to the second; what is no time stays as it is.
+
+    A year, a month or a day is its first second, and a time without a zone is one of UTC.
+    Fractions of seconds are left out: generators of sitemaps begin to write them, or cease to.
+
+    Source: W3C, Date and Time Formats (https://www.w3.org/TR/NOTE-datetime). Other forms of
+    ISO 8601 are read, too.
+
+    >>> instant("2026-01-01T01:00:00.5+01:00"), instant("2026"), instant("today")
+    ('2026-01-01T00:00:00+00:00', '2026-01-01T00:00:00+00:00', 'today')
+    """
+    rest = {len("2026"): "-01-01", len("2026-01"): "-01"}.get(len(lastmod), "")
+    try:
+        found = datetime.fromisoformat(lastmod + rest)
+        found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        return found.isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return lastmod
 
 
 def odds_of(named: Mapping[str, bool], trust: Mapping[str, Trust]) -> dict[str, float]:

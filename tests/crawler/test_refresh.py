@@ -342,6 +342,35 @@ def test_a_budget_goes_to_the_pages_that_a_sitemap_names_unless_it_lies(
     assert trust.odds(is_named=True, share=0.5) < believed / 2
 
 
+def test_sitemaps_may_spell_times_and_addresses_otherwise_than_before(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    stored = ["/%C3%A4", "/%E4%B8%AD", "/q?a=1&b=2", *(f"/{n}" for n in range(20))]
+    respelt = ["/%c3%a4", "/中", "/q?b=2&amp;a=1", *(f"/{n}" for n in range(20))]
+    names = [name.replace("&", "&amp;") for name in stored]
+    site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in stored}}
+
+    def refreshed(names: list[str], date: str, **dates: str) -> list[str]:
+        entry = f"<url><loc>{site.url[:-1]}{{}}</loc><lastmod>{{}}</lastmod></url>"
+        entries = "".join(entry.format(each, dates.get(each, date)) for each in names)
+        body = f"<urlset>{entries}</urlset>".encode()
+        site.routes["/sitemap.xml"] = make.Answer(body, 200, "application/xml")
+        site.asked.clear()
+        assert crawl("site", url=site.url, refresh=1, max_pages=4).status == 0
+        return [path for path in site.pages_asked() if path != "/sitemap.xml"]
+
+    job = crawl("site", url=site.url)
+    refreshed(names, "2026-01-01T00:00:00Z")
+    told = dict(job.rows("SELECT url, value FROM lastmods"))
+    assert told == {site.url[:-1] + each: "2026-01-01T00:00:00Z" for each in stored}
+    refreshed(respelt, "2026-01-01T01:00:00.000+01:00")
+    told = dict(job.rows("SELECT url, value FROM lastmods"))
+    assert told.keys() == {site.url[:-1] + each for each in stored}
+    assert job.rows("SELECT sum(named_changed + named_same) FROM lastmods") == [0]
+    new = dict.fromkeys(respelt[:3], "2026-01-02")
+    assert {*stored[:3]} < {*refreshed(respelt, "2026-01-01T00:00Z", **new)}
+
+
 def test_new_pages_count_and_links_that_are_left_wait_for_the_next_refresh(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:

@@ -310,7 +310,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
     visit_order = None
     if revisits.schedule is not None and not is_shared:
         limit = job.place.max_visits
-        job.visit_order = visit_order = VisitOrder(revisits.schedule, store, requests, limit)
+        job.visit_order = visit_order = VisitOrder(revisits.schedule, store, requests, keys, limit)
     job.ledger = ledger = Ledger(
         store,
         crawler.stats,

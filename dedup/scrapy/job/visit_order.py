@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
-from dedup.revisits import Schedule, odds_of
+from dedup.revisits import Schedule, instant, odds_of
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
 
 _PARTS = 10
@@ -20,15 +22,22 @@ class VisitOrder:
 
     Args:
         schedule: of the refresh.
+        keys: by which sitemaps' URLs are those of pages, however spelt.
         max_visits: how many pages it visits; 0: no limit.
     """
 
     def __init__(
-        self, schedule: Schedule, store: JobStore, requests: RequestQueue, max_visits: int
+        self,
+        schedule: Schedule,
+        store: JobStore,
+        requests: RequestQueue,
+        keys: UrlKeys,
+        max_visits: int,
     ) -> None:
         self._schedule = schedule
         self._store = store
         self._requests = requests
+        self._keys = keys
         self._max_visits = max_visits
         self._step = max(_LEAST_VISITS, (max_visits or len(schedule.left)) // _PARTS)
         self._n_noted = 0
@@ -37,17 +46,28 @@ class VisitOrder:
         self._named: set[str] = set()
         """Pages whose `lastmod` is another than at their last visit."""
 
-    @property
-    def left(self) -> Container[str]:
-        """The URLs of the pages that may be visited."""
-        return self._schedule.left
+    def pages_at(self, urls: Iterable[str]) -> dict[str, str]:
+        """The pages that may be visited, each as it is stored, by these URLs, however spelt."""
+        left = self._schedule.left
+        found = {url: url for url in urls}
+        if self._keys.are_canonical:
+            keys: dict[str, bytes] = {}
+            for url in [url for url in found if url not in left]:
+                with suppress(ValueError):
+                    keys[url] = self._keys.key(url)
+            stored = self._store.urls.found_as(list(keys.values()))
+            found |= {url: stored[key] for url, key in keys.items() if key in stored}
+        return {url: page for url, page in found.items() if page in left}
 
     def hear(self, lastmods: Mapping[str, str]) -> None:
         """Take what sitemaps say now, of pages that are left."""
         stored = self._store.refreshes.lastmods
         known = stored.known()
         self._told = dict(lastmods)
-        named = {url: known[url] != lastmods[url] for url in lastmods.keys() & known.keys()}
+        named = {
+            url: instant(known[url]) != instant(lastmods[url])
+            for url in lastmods.keys() & known.keys()
+        }
         self._named = {url for url, is_named in named.items() if is_named}
         self._schedule.hear(odds_of(named, stored.trust()))
         stored.add((url, lastmods[url]) for url in lastmods.keys() - named.keys())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Container, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from urllib.parse import urljoin
 
@@ -22,11 +23,17 @@ logger = logging.getLogger(__name__)
 _MAX_FILES = 50
 """Of a site, for each refresh: a file has up to 50,000 pages."""
 
+_URLS_AT_ONCE = 1_000
+"""Between them other responses have their turn, and the time is looked at."""
+
 Read = Callable[[Response], Awaitable[Sitemap]]
+
+PagesAt = Callable[[Iterable[str]], Mapping[str, str]]
+"""Gives the pages at URLs, each with the URL that the store has for it."""
 
 
 async def lastmods(
-    crawler: Crawler, urls: Iterable[str], pages: Container[str], read: Read
+    crawler: Crawler, urls: Iterable[str], pages_at: PagesAt, read: Read
 ) -> dict[str, str]:
     """The `lastmod` of pages, by URL, in the sitemaps that the robots.txt of these sites name.
 
@@ -43,7 +50,11 @@ async def lastmods(
             sitemap = await _sitemap(crawler, url, read)
             if sitemap is None:
                 continue
-            found |= {page: at for page, at in sitemap.lastmods.items() if page in pages}
+            told = list(sitemap.lastmods.items())
+            for start in range(0, len(told), _URLS_AT_ONCE):
+                part = dict(told[start : start + _URLS_AT_ONCE])
+                found |= {page: part[listed] for listed, page in pages_at(part).items()}
+                await asyncio.sleep(0)
             if sitemap.is_index:
                 listed = _joined(url, sitemap.urls[:_MAX_FILES])
                 queue += [each for each in listed if each not in queue]

@@ -190,7 +190,7 @@ class PageSpider(Spider):
         try:
             async with asyncio.timeout(_SITEMAP_SECONDS):
                 found = await lastmods(
-                    self.crawler, self.urls, job.visit_order.left, self._reader.read_sitemap
+                    self.crawler, self.urls, job.visit_order.pages_at, self._reader.read_sitemap
                 )
             job.visit_order.hear(found)
         except TimeoutError:

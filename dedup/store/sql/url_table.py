@@ -207,6 +207,14 @@ class UrlTable(Queries):
         row = self._database.first("SELECT state, url FROM urls WHERE key = ?", (key,))
         return None if row is None else KnownUrl(*row)
 
+    def found_as(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """The URLs of these keys, those that are known, each as it was found."""
+        found: dict[bytes, str] = {}
+        for part, marks in _parts(keys):
+            query = f"SELECT key, url FROM urls WHERE key IN ({marks})"  # noqa: S608 -- marks
+            found.update(self._database.pairs(query, part))
+        return found
+
     def has_routes(self) -> bool:
         """Has a URL a route in its fragment? See `dedup.urls.routes`. Looks at every URL."""
         query = "SELECT 1 FROM urls WHERE url LIKE '%#/_%' OR url LIKE '%#!_%' LIMIT 1"

@@ -14,6 +14,7 @@ from dedup.revisits import (
     Visit,
     estimate,
     in_turns,
+    instant,
     odds_of,
     values,
 )
@@ -219,6 +220,36 @@ def test_a_site_that_names_all_pages_says_nothing() -> None:
 
 def test_pages_that_are_not_named_do_not_come_forward_because_named_ones_were_the_same() -> None:
     assert Trust(0, 0, 200, 0).odds(is_named=False, share=0.2) < 1.5
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "2026",
+        "2026-01",
+        "2026-01-01",
+        "2026-01-01T00:00Z",
+        "2026-01-01T00:00:00",
+        "2026-01-01T00:00:00.000Z",
+        "2026-01-01T00:00:00.123456789+00:00",
+        "2026-01-01T01:00:00+01:00",
+        "2025-12-31T18:30:00-05:30",
+    ],
+)
+def test_one_moment_is_the_same_in_each_spelling(spelling: str) -> None:
+    assert instant(spelling) == instant("2026-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "today", "2026-13", "0000", "9" * 40, "١٢٣٤", "0001-01-01T00:00+01:00", "\ud800"]
+)
+def test_what_is_no_time_stays_as_it_is(text: str) -> None:
+    assert instant(text) == text
+
+
+def test_moments_differ_by_a_second_or_more() -> None:
+    spellings = ["2026-01-01T00:00:01Z", "2026-01-02", "2026-02", "2026-01-01T00:00:00+01:00"]
+    assert len({*map(instant, spellings)}) == len(spellings)
 
 
 def test_each_host_is_believed_by_its_own_record() -> None:

@@ -238,6 +238,7 @@ def test_states_of_a_url(urls: UrlTable) -> None:
     assert urls.find(C) == KnownUrl(DONE, "http://example.com/c")
     assert urls.find(D) is None
     assert urls.known([A, D, C]) == {A, C}
+    assert urls.found_as([D, C]) == {C: "http://example.com/c"}
     assert (len(urls), urls.count_queued()) == (3, 1)
     assert {*chain.from_iterable(urls.keys())} == {A, B, C}
 
