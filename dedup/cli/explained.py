@@ -68,8 +68,7 @@ def _outcome(fate: Fate) -> Iterator[str]:
         yield "waiting: fetched, but not judged until more is known of its site;"
         yield "  judged at the latest when the crawl ends"
     elif fate.outcome == "alias":
-        how = "redirects to" if fate.kind == "redirect" else "is named as canonical by"
-        yield f"not fetched separately: it {how}"
+        yield f"not fetched separately: it {_ALIASES[fate.kind or '']}"
         yield f"  {plain(fate.page_url)}"
     else:
         yield from _unrecorded(fate)
@@ -223,6 +222,11 @@ def _rendering(read: HowRead | None, spared_in: int) -> Iterator[str]:
         yield f"not rendered again in refresh {spared_in}: all that it is made from was the same"
 
 
+_ALIASES = {
+    "redirect": "redirects to",
+    "route": "is a place in a page without scripts,",
+    "canonical": "is named as canonical by",
+}
 _ORIGINS = {
     "given": "text as given, or from the extractor",
     "box": "text of a box, chosen by what its site repeats",

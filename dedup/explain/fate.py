@@ -40,7 +40,7 @@ class Fate:
         original_job, original_seen_at: for a page skipped because it duplicates one of an earlier
             crawl: that crawl's job, and when the original was fetched there.
         reason, detail, is_fetched: for a skipped URL.
-        page_url, kind: for an alias, by `redirect` or `canonical` link.
+        page_url, kind: for an alias, by `redirect`, `route` or `canonical` link.
         duplicates: for a stored page, the number of its duplicates by stage.
         apart: for a stored page that the second look kept, the page it resembles, and why.
         nearest: for an unknown URL, the most similar known URLs.

@@ -101,7 +101,7 @@ _REASONS = {
         " --reason too_complex",
     ),
     "same_route": (
-        "other routes of its page, or with its query, show nothing new",
+        "its page has no scripts, or other routes of that, or with its query, show nothing new",
         "dedup retry JOB --reason same_route, then resume with -s DEDUP_TRAP_PAGES=0",
     ),
     "too_large": (

@@ -28,7 +28,8 @@ _MAX_NEW_SHARE = 0.1
 """Of routes with a query: a link to a place in a page may be found before the page is."""
 
 _MAX_SHOWN = 100_000
-"""Hashes, three for each page; 14 MB. Those noted last are kept."""
+"""Hashes, three for each page; 14 MB. Those noted last are kept, as are as many addresses of which
+it is known whether they have scripts."""
 
 _MAX_COUNTS = 10_000
 
@@ -93,7 +94,8 @@ class RouteWatch:
 
     They are those of an address, or those of an address with the same names in their queries (links
     to places within pages, where a route takes the fragment's place). It is decided by the first
-    `FIRST_ROUTES`. What an earlier process has read counts no more.
+    `FIRST_ROUTES`. What an earlier process has read counts no more. A page without scripts shows
+    the same at each route, which is known as soon as it has been read.
     """
 
     def __init__(self) -> None:
@@ -101,6 +103,19 @@ class RouteWatch:
         """Hashes: of each address, and of it together with what it and its routes show."""
         self._counts: OrderedDict[tuple[str, str], tuple[int, int]] = OrderedDict()
         """Routes that were read and those that were new, by address and names."""
+        self._has_scripts: OrderedDict[int, bool] = OrderedDict()
+        """By the hash of an address."""
+
+    def note_scripts(self, address: str, *, has_any: bool) -> None:
+        """Note whether a page has anything that may change it in a browser."""
+        self._has_scripts[hash(address)] = has_any
+        self._has_scripts.move_to_end(hash(address))
+        if len(self._has_scripts) > _MAX_SHOWN:
+            self._has_scripts.popitem(last=False)
+
+    def has_scripts(self, address: str) -> bool | None:
+        """Has the page at an address anything that may change it? None: it is not known."""
+        return self._has_scripts.get(hash(address))
 
     def note(self, url: str, shown: Iterable[int]) -> None:
         """Note what a page shows, at a route or not: hashes; one that is known tells that it is."""

@@ -11,7 +11,7 @@ from dedup.scrapy.reading.host_shares import MAX_CUT, HostShares
 from dedup.store import JobStore
 from dedup.store.records import TRAP_RANK, QueuedUrl
 from dedup.urls.parts import host_of, host_without_port
-from dedup.urls.routes import FIRST_ROUTES, RouteWatch
+from dedup.urls.routes import FIRST_ROUTES, RouteWatch, is_route
 from dedup.urls.traps import HostBudget, TrapWatch, pattern_of
 
 logger = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ class UrlBudgets:
     Args:
         is_exempt: is a URL fetched in any case?
         is_known: has the crawl seen a URL?
+        is_to_visit: is a URL known that a refresh has not visited yet?
 
     Attributes:
         traps: finds URLs that look like a trap; None: `DEDUP_TRAP_PAGES` is 0.
@@ -41,12 +42,14 @@ class UrlBudgets:
         is_resumed: bool,
         is_exempt: Callable[[str], bool],
         is_known: Callable[[str], bool],
+        is_to_visit: Callable[[str], bool],
     ) -> None:
         self._store = store
         self._config = config
         self._shares = shares
         self._is_exempt = is_exempt
         self._is_known = is_known
+        self._is_to_visit = is_to_visit
         self.routes = RouteWatch()
         self.traps: TrapWatch | None = None
         if config.trap_pages:
@@ -75,13 +78,7 @@ class UrlBudgets:
                 MAX_CUT,
             )
             return "host_too_complex", host
-        other = self.routes.same_as(row.url) if self.traps is not None else ""
-        if other and self._is_known(other):
-            self._warn_once(
-                other.partition("#")[0],
-                "after %d routes that show nothing new the others of their kind are left out",
-                FIRST_ROUTES,
-            )
+        if other := self.same_page(row.url):
             return "same_route", other
         if row.rank >= TRAP_RANK and self.traps is not None and not self.traps.take(row.url):
             pattern = pattern_of(row.url)
@@ -100,6 +97,32 @@ class UrlBudgets:
             )
             return "host_pages", host
         return "", ""
+
+    def same_page(self, url: str) -> str:
+        """The known URL of a page that a route shows, too; "": it may show something new."""
+        address, _, fragment = url.partition("#")
+        if self.traps is None or not is_route(fragment):
+            return ""
+        if self._has_no_scripts(address):
+            return address if self._is_known(address) else ""
+        other = self.routes.same_as(url)
+        if not other or not self._is_known(other):
+            return ""
+        self._warn_once(
+            address,
+            "after %d routes that show nothing new the others of their kind are left out",
+            FIRST_ROUTES,
+        )
+        return other
+
+    def _has_no_scripts(self, address: str) -> bool:
+        """Has the page at an address no scripts, as was found in this run or an earlier one?"""
+        if (has_scripts := self.routes.has_scripts(address)) is not None:
+            return not has_scripts
+        if self._is_to_visit(address):  # it may have scripts now
+            return False
+        read = self._store.learned.rendering.of_page(host_of(address), address)
+        return read is not None and read.why == "no_scripts"
 
     def take_up(self) -> None:
         """Count what other processes of the job have fetched of their hosts."""

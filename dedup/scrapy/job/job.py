@@ -299,6 +299,7 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         is_resumed=job.is_resumed,
         is_exempt=revisits.is_to_judge,
         is_known=lambda url: not seen.unseen([keys.key(url)]),
+        is_to_visit=lambda url: revisits.number > 0 and store.urls.is_queued(keys.key(url)),
     )
     duplicate_links = None
     if job.has_queue and not (job.is_finished or revisits.number):
@@ -323,7 +324,16 @@ def _assemble(job: Job, crawler: Crawler) -> None:
         add_page=content.add,
         add_duplicate=content.add_duplicate,
     )
-    gate = Gate(requests, seen, shares, budgets, duplicate_links, revisits, job.record)
+    gate = Gate(
+        requests,
+        seen,
+        shares,
+        budgets,
+        duplicate_links,
+        revisits,
+        job.record,
+        has_routes=keys.canonical.has_routes,
+    )
     of_responses = ResponseUrls(crawler, config.url_canonical)
     job.urls = UrlSide(
         seen, requests, shares, gate, of_responses, budgets, revisits, duplicate_links

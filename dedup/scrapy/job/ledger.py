@@ -152,7 +152,7 @@ class Ledger:
 
     def _add_aliases(self, finishes: tuple[FinishedUrl, ...], page_url: str) -> None:
         for each in finishes:
-            if each.role in ("redirect", "canonical"):
+            if each.role in ("redirect", "route", "canonical"):
                 self._store.urls.add_alias(each.url, page_url, each.role)
 
     def _count(self, outcome: Outcome) -> None:

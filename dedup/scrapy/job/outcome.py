@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from dedup.document import Match
 from dedup.store import Page
 
-UrlRole = Literal["page", "redirect", "canonical", "repeat"]
+UrlRole = Literal["page", "redirect", "route", "canonical", "repeat"]
 
 OutcomeKind = Literal[
     "unique", "version", "duplicate", "waiting", "skipped", "failed", "alias", "visited", "done"
@@ -19,8 +19,9 @@ class FinishedUrl(NamedTuple):
     """A URL that needs no fetching any more when an outcome is recorded.
 
     Attributes:
-        role: `page`, the page's own URL; `redirect`, one that was redirected to it; `canonical`,
-            its canonical link; `repeat`, that of a request that was not filtered.
+        role: `page`, the page's own URL; `redirect`, one that was redirected to it; `route`, that
+            of a route of the page, which has no scripts; `canonical`, its canonical link; `repeat`,
+            that of a request that was not filtered.
     """
 
     key: bytes

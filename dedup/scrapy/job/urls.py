@@ -46,7 +46,10 @@ class ResponseUrls:
         self._merge = Canonicaliser(sorted(RULES))
 
     def finished(self, response: Response) -> tuple[FinishedUrl, ...]:
-        """The URL of the response, and the URL of the first request, if it was redirected."""
+        """The URL of the response, and that of the first request, if it was redirected.
+
+        So it is if the page was asked for at a route, and is stored without.
+        """
         key: bytes | None = response.meta.get(KEY)
         if key is not None and is_repeat(key):
             return (FinishedUrl(key, response.url, "repeat"),)
@@ -56,7 +59,9 @@ class ResponseUrls:
         page = FinishedUrl(self._keys.fingerprint(request), response.url)
         if key is None or key == page.key:
             return (page,)
-        return page, FinishedUrl(key, first_url(request), "redirect")
+        first = first_url(request)
+        is_at_route = first.startswith(f"{response.url}#")
+        return page, FinishedUrl(key, first, "route" if is_at_route else "redirect")
 
     def canonical(self, url: str, canonical: str | None) -> tuple[FinishedUrl, ...]:
         """A page's canonical link, if it counts as a URL of the same page.

@@ -81,6 +81,7 @@ class RedirectGuard(Component):
         try:
             target = without_place(without_credentials(redirect_target(request.url, location)))
             target = self._at_route(target, request)
+            target = self._job.urls.budgets.same_page(target) or target
             scheme = urlsplit(target).scheme
         except ValueError:
             raise NotFollowed("redirect_invalid", repr(location)) from None

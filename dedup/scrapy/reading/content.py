@@ -74,7 +74,7 @@ class Wanted:
         stages: of the detectors that judge the page; none: the crawl's process computes features
             when a detector asks for them.
         detection: the settings of the detectors.
-        templates: are some pages rendered, depending on their templates?
+        templates: are some pages rendered? It depends on their templates.
         routes: do links keep their routes? See `dedup.urls.routes`.
         cpu_seconds: CPU time that a reading process may take for one page.
         memory_mb: memory that a reading process may take.

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from copy import copy
 from typing import Protocol
 
 from scrapy import signals
@@ -22,10 +21,10 @@ from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, 
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.order import ArrivalOrder
+from dedup.scrapy.rendering.places import Places, at_url
 from dedup.scrapy.rendering.record import Rendering, RenderingError
 from dedup.scrapy.rendering.spared import SparedPages
 from dedup.scrapy.spiders.site_reader import SiteReader
-from dedup.store import Page
 from dedup.store.sql.rendering import ToRender
 from dedup.urls.parts import host_of
 from dedup.urls.routes import RouteWatch
@@ -111,6 +110,7 @@ class RenderedPages:
         self._checked: set[str] = set()
         """URLs of pages that are rendered to see whether they are the same."""
         self._routes: RouteWatch = job.urls.budgets.routes
+        self.at_address = Places(crawler, job).at_address
         job.rendering = self
         crawler.signals.connect(self._queue_again, signals.spider_idle)
 
@@ -295,7 +295,8 @@ class RenderedPages:
         if reading is None:
             raise RenderingError("failed", "the rendered page is not HTML")
         links = [*reading.links, record.leads_to] if record.leads_to else reading.links
-        return reading._replace(page=_at(reading, response.url), links=links), record
+        # A script may have changed the URL that the browser shows.
+        return reading._replace(page=at_url(reading.page, response.url), links=links), record
 
     async def _by_same_knowledge(
         self, response: Response, raw: Reading, rendered: Reading
@@ -408,12 +409,3 @@ def kind_of(raw: Reading) -> Kind:
     if "#" in (raw.page.url or ""):
         return "route"
     return "full" if len(raw.page.shingles) >= _FEW_SHINGLES else "thin"
-
-
-def _at(reading: Reading, url: str) -> Page:
-    """The page at the URL that was fetched; a script may have changed what the browser shows."""
-    if reading.page.url == url:
-        return reading.page
-    page = copy(reading.page)  # with what has been computed of it
-    vars(page)["url"] = url
-    return page

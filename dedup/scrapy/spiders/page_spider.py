@@ -212,6 +212,8 @@ class PageSpider(Spider):
         self._count_visit(response.meta)
         try:
             reading = await self._reader.read(response)
+            if reading is not None and self._rendering is not None:
+                reading, response = self._rendering.at_address(reading, response)
             self._take(reading, response)
             if reading is not None and self._rendering is not None:
                 place.take()

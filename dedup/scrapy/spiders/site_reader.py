@@ -35,7 +35,7 @@ class SiteReader:
             bodies=job is not None and job.needs_bodies,
             stages=frozenset(stages),
             detection=config.detection,
-            templates=config.render == "auto",
+            templates=config.has_routes,
             routes=config.has_routes,
             cpu_seconds=config.read_cpu_seconds,
             memory_mb=config.read_memory_mb,

@@ -171,6 +171,89 @@ def test_a_static_site_is_stored_as_without_routes(
     crawled.check_reconciled()
 
 
+def write_without_scripts(
+    site: WebSite, make: SimpleNamespace, *, is_route_first: bool
+) -> list[str]:
+    """Pages with links to routes of themselves and of each other; the targets of them all."""
+    names = [f"/page/{n}" for n in range(12)]
+    routes = [f"{name}#/sec" for name in names]
+    for n, name in enumerate(names):
+        links = [names[(n + 1) % 12], "/", routes[n - 3], "#/top", "#!/end"]
+        site.routes[name] = make.page(name, *(links[::-1] if is_route_first else links))
+    links = [*names[:3], *routes[:5]]
+    site.routes["/"] = make.page("start", *(links[::-1] if is_route_first else links))
+    return ["/", *names]
+
+
+@pytest.mark.parametrize("mode", ["auto", "always"])
+@pytest.mark.parametrize("is_route_first", [True, False])
+def test_a_route_of_a_page_without_scripts_is_not_fetched(
+    crawl: Crawler,
+    site: WebSite,
+    make: SimpleNamespace,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    mode: str,
+    is_route_first: bool,
+) -> None:
+    names = write_without_scripts(site, make, is_route_first=is_route_first)
+    crawled = crawl("site", "-s", f"DEDUP_RENDER={mode}", *_SECONDS, url=site.url)
+    assert crawled.status == 0, crawled.output
+    assert sorted(site.pages_asked()) == sorted(names)
+    assert crawled.stored(site) == {*names}
+    crawled.check_reconciled()
+    told = {**crawled.skipped(site), **crawled.aliases(site)}
+    assert told.keys() == {f"{each}#/top" for each in names[1:]} | {
+        f"{each}{route}" for each in names[1:] for route in ("#/sec", "#!/end")
+    }
+    assert {**told, **dict.fromkeys(crawled.skipped(site), "")}.keys() == told.keys()
+    main(["why", str(crawled.folder), f"{site.url}page/1#/sec"])
+    assert "without scripts" in (out := capsys.readouterr().out) or "has no scripts" in out
+    assert f"{site.url}page/1\n" in out
+
+
+def test_a_resumed_crawl_knows_the_pages_without_scripts(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = write_without_scripts(site, make, is_route_first=True)
+    options = ("-s", "DEDUP_RENDER=auto", *_SECONDS)
+    assert crawl("site", *options, url=site.url, max_pages=5).status == 0
+    crawled = crawl("site", *options, url=site.url)
+    assert crawled.stored(site) == {*names}
+    assert len(site.pages_asked()) < len(names) + 16  # the first run drops answers that are late
+    fetched = crawled.rows("SELECT count(*) FROM duplicates")
+    assert fetched == [0]
+    crawled.check_reconciled()
+    n_asked = len(site.asked)
+    again = crawl("site", *options, url=site.url, refresh=1)
+    assert set(visits(again, site).values()) == {"unchanged"}
+    assert len(site.asked) - n_asked <= len(names) + 1  # robots.txt
+
+
+def test_a_redirect_to_a_page_without_scripts(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes["/old"] = make.redirect("/page")
+    site.routes["/"] = make.page("start", *(f"/old#/{n}" for n in range(5)))
+    site.routes["/page"] = make.page("page")
+    options = ("-s", "DEDUP_RENDER=auto", *_SECONDS, "-s", "CONCURRENT_REQUESTS=1")
+    crawled = crawl("site", *options, url=site.url)
+    assert crawled.stored(site) == {"/", "/page"}
+    assert site.asked.count("/page") == 1
+    assert set(crawled.aliases(site).items()) >= {(f"/old#/{n}", "/page") for n in range(5)}
+    crawled.check_reconciled()
+
+
+def test_one_answer_without_scripts_does_not_end_the_routes(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, app: App
+) -> None:
+    n_asked = count(1)
+    site.routes["/"] = lambda _: app.home if next(n_asked) != 4 else make.page("maintenance")
+    crawled = app.crawl(crawl)
+    assert len(app.routes.keys() - {*texts_of(crawled, site)}) == 0
+    assert sum(make.prose("maintenance") in each for each in texts_of(crawled, site).values()) == 1
+
+
 @pytest.mark.parametrize("home", [_SHELL, b""])
 def test_routes_that_show_nothing_new_are_bounded(
     crawl: Crawler, site: WebSite, make: SimpleNamespace, app: App, home: bytes

@@ -112,3 +112,8 @@ def test_what_a_watch_knows_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         found.note(f"{A}#/{n}", [n])
     assert len(found._counts) == 10_000
     assert len(found._shown) == 30_000
+    for n in range(31_000):
+        found.note_scripts(f"{A}{n}", has_any=n % 2 == 0)
+    assert len(found._has_scripts) == 30_000
+    assert (found.has_scripts(f"{A}{n}"), found.has_scripts(f"{A}{n - 1}")) == (True, False)
+    assert found.has_scripts(A) is None
