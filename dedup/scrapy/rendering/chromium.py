@@ -42,7 +42,9 @@ _SWITCHES = (
     "--disable-domain-reliability",
 )
 
-_NOT_OF_PLAYWRIGHT = ("--disable-popup-blocking",)
+_NOT_OF_PLAYWRIGHT = ("--disable-popup-blocking", "--disable-ipc-flooding-protection")
+"""Switches of Playwright that lift bounds. Without the second, a page changes its address 200 times
+in ten seconds at most (Blink's `NavigationRateLimiter`): each change takes the driver time."""
 
 
 def check_settings(settings: BaseSettings) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
 from dedup.scrapy.rendering.bounds import Bounds
+from dedup.scrapy.rendering.record import RenderingError
 from tests.crawler.rendered import Rendered, needs_chromium
 
 pytestmark = [pytest.mark.slow, needs_chromium]
@@ -50,3 +53,23 @@ def test_a_page_that_never_rests_is_read(rendered: Rendered) -> None:
     assert "here" in rendered.render(page).text
     page = "<p>here<script>const on = () => setTimeout(on); on()</script>"
     assert "here" in rendered.render(page).text
+
+
+@pytest.mark.parametrize(
+    "script", ["for (;;)", "setInterval(() => { for (let n = 0; n < 999; n++)"]
+)
+def test_a_page_that_changes_its_route_to_and_fro_ends_in_time(script: str) -> None:
+    """A browser without limit tells of 5,000 changes a second, which hold up its driver."""
+    end = "})" if "{" in script else ""
+    change = "location.hash = location.hash === '#/a' ? '#/b' : '#/a'"
+    rendered = Rendered(Bounds(seconds=8))
+    try:
+        rendered.render("<p>one")  # starts the browser
+        began = time.monotonic()
+        page = f"<p>here<script>setTimeout(() => {{ {script} {change} {end} }}, 50)</script>"
+        with suppress(RenderingError):
+            assert "here" in rendered.render(page, "http://site.example/#/a").text
+        assert "two" in rendered.render("<p>two").text
+        assert time.monotonic() - began < 8 + 4
+    finally:
+        rendered.close()
