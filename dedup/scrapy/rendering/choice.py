@@ -21,7 +21,7 @@ from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, 
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.order import ArrivalOrder
-from dedup.scrapy.rendering.places import Places, at_url
+from dedup.scrapy.rendering.places import at_url
 from dedup.scrapy.rendering.record import Rendering, RenderingError
 from dedup.scrapy.rendering.spared import SparedPages
 from dedup.scrapy.spiders.site_reader import SiteReader
@@ -110,7 +110,6 @@ class RenderedPages:
         self._checked: set[str] = set()
         """URLs of pages that are rendered to see whether they are the same."""
         self._routes: RouteWatch = job.urls.budgets.routes
-        self.at_address = Places(crawler, job).at_address
         job.rendering = self
         crawler.signals.connect(self._queue_again, signals.spider_idle)
 

@@ -32,6 +32,9 @@ _QUIET_SECONDS = 0.5
 """Without a request, after which a page counts as complete, as for Playwright; if its scripts rest,
 too: on a busy machine they may not have run before."""
 
+_LOOK_SECONDS = 0.2
+"""Between looks at a page without text; one takes a millisecond."""
+
 _BUSY_TIMES = 3
 """Where the markup took more than a second to be read, a page that never stops asking has so many
 times as long: its host or this machine is slow."""
@@ -166,14 +169,22 @@ class PageVisit:
         """
         self._changed = time.monotonic()
         until = self._changed + max(self._bounds.idle_seconds, _BUSY_TIMES * taken)
+        is_quiet = False
         while (now := time.monotonic()) < until:
             quiet = now - self._changed if not self._in_flight else 0.0
-            if quiet >= _QUIET_SECONDS:
-                if await self._rests(session):
-                    return
-            else:
-                await asyncio.sleep(min(_QUIET_SECONDS - quiet, until - now))
-        self._answers.spoil()  # it is read while it still asks
+            is_quiet = quiet >= _QUIET_SECONDS and await self._rests(session)
+            if is_quiet and not await self._is_empty(session):
+                return
+            left = _LOOK_SECONDS if is_quiet else max(_QUIET_SECONDS - quiet, 0.0)
+            await asyncio.sleep(min(left, until - now))
+        if not is_quiet:
+            self._answers.spoil()  # it is read while it still asks
+
+    async def _is_empty(self, session: CDPSession) -> bool:
+        """Does it show hardly any text? A timer may bring its view without asking for anything."""
+        with suppress(PlaywrightError):  # the page loads itself again
+            return await (await ShownDocument.of(session, self._bounds)).is_empty()
+        return True
 
     async def _rests(self, session: CDPSession) -> bool:
         """Let the page's scripts do what there is to do; have they asked for nothing?"""

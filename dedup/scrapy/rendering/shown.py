@@ -19,6 +19,26 @@ _READ_SECONDS = 5.0
 _REST = "new Promise((done) => requestIdleCallback(done, {timeout: 1000}))"
 """Is kept when the page's scripts have done what there was to do."""
 
+_IS_EMPTY = """(() => {
+  let left = 20;
+  const look = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    for (let node = root; node && left > 0; node = walker.nextNode()) {
+      if (node.nodeType === Node.TEXT_NODE) {
+        const isShown = !/^(?:script|style|noscript)$/.test(node.parentNode?.localName ?? "");
+        if (isShown) left -= node.data.trim().length;
+      } else if (node.shadowRoot) {
+        look(node.shadowRoot);
+      } else if (node.localName === "iframe" && node.contentDocument?.body) {
+        look(node.contentDocument.body);
+      }
+    }
+  };
+  if (document.body) look(document.body);
+  return left > 0;
+})()"""
+"""Longer than "Loading…" is a text, hidden or not."""
+
 _KEEPS_DATA = """(async () => {
   let length = 0;
   for (const [name, value] of Object.entries(localStorage)) length += name.length + value.length;
@@ -48,6 +68,10 @@ class ShownDocument:
     async def rest(self) -> None:
         """Wait until its scripts have done what there was to do."""
         await self._value(_REST)
+
+    async def is_empty(self) -> bool:
+        """Has it hardly any text?"""
+        return bool(await self._value(_IS_EMPTY))
 
     async def keeps_data(self) -> bool:
         """Do the pages of its site keep something in the browser that texts may be made from?"""

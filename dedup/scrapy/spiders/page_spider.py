@@ -31,6 +31,7 @@ from dedup.scrapy.reading.worker_protocol import ReadingError
 from dedup.scrapy.rendering.browser import Browser
 from dedup.scrapy.rendering.choice import RenderedPages
 from dedup.scrapy.rendering.order import ArrivalOrder, Place
+from dedup.scrapy.rendering.places import Places
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.download_errors import outcome_of_error, outcome_of_visit, request_of
 from dedup.scrapy.spiders.lastmods import lastmods
@@ -212,8 +213,8 @@ class PageSpider(Spider):
         self._count_visit(response.meta)
         try:
             reading = await self._reader.read(response)
-            if reading is not None and self._rendering is not None:
-                reading, response = self._rendering.at_address(reading, response)
+            if reading is not None and self._places is not None:
+                reading, response = self._places.at_address(reading, response)
             self._take(reading, response)
             if reading is not None and self._rendering is not None:
                 place.take()
@@ -355,6 +356,12 @@ class PageSpider(Spider):
             is_skipped=self._reason_to_skip,
             is_in_scope=self.scope.__contains__,
         )
+
+    @cached_property
+    def _places(self) -> Places | None:
+        if self._rendering is None or self.dedup_job is None:
+            return None
+        return Places(self.crawler, self.dedup_job)
 
     def _open_rendering(self) -> None:
         _ = self._rendering  # pages may be left to render, though none is fetched

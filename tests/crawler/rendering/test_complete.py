@@ -73,3 +73,24 @@ def test_a_page_that_changes_its_route_to_and_fro_ends_in_time(script: str) -> N
         assert time.monotonic() - began < 8 + 4
     finally:
         rendered.close()
+
+
+def test_a_view_that_a_timer_shows_is_waited_for_where_there_is_no_text() -> None:
+    rendered = Rendered(Bounds(seconds=60))  # with what a page has by default to become idle
+    try:
+        late = "setTimeout(() => { document.body.append('the view that came late'); }, 1200)"
+        assert "came late" in rendered.render(f"<p>Loading…<script>{late}</script>").text
+        began = time.monotonic()
+        assert rendered.render("<p>Loading…<script>0</script>").status == 200
+        empty_seconds = time.monotonic() - began
+        shadow = "document.querySelector('div').attachShadow({mode: 'open'}).innerHTML"
+        began = time.monotonic()
+        for body in (
+            "a text that is there",
+            f"<div></div><script>{shadow} = 'a text of it in a shadow'",
+        ):
+            assert "a text" in rendered.render(f"<p>{body}").text
+        text_seconds = (time.monotonic() - began) / 2
+        assert text_seconds + 1 < empty_seconds < 10
+    finally:
+        rendered.close()
