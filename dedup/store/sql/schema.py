@@ -159,7 +159,7 @@ CREATE TABLE skipped (
     size_bytes {big} NOT NULL
 );
 
--- Other URLs of a page, not fetched for themselves: kind is redirect, route or canonical.
+-- Other URLs of a page, not fetched for themselves: kind is redirect or canonical.
 CREATE TABLE aliases (
     url {text} NOT NULL,
     page_url {text} NOT NULL,
