@@ -119,7 +119,7 @@ class SkippedRecord(NamedTuple):
 
 
 class AliasRecord(NamedTuple):
-    """A URL that leads to the page at `page_url`; `kind` is `redirect` or `canonical`."""
+    """A URL that leads to the page at `page_url`; `kind` is `redirect`, `route` or `canonical`."""
 
     url: str
     page_url: str

@@ -166,7 +166,7 @@ class UrlTable(Queries):
         )
 
     def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`, by `redirect` or `canonical` link."""
+        """Record that `url` leads to the page at `page_url`; for kinds, see `AliasRecord`."""
         self._database.write(
             "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
             (storable(url), storable(page_url), kind),
