@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterable
 from secrets import token_bytes
+from typing import TypeGuard
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -103,6 +104,10 @@ class RequestQueue:
     def is_waiting(self, url: str) -> bool:
         """Is the page queued or in flight?"""
         return self._store.urls.is_queued(self._key(own_spider(self._crawler).page_request(url)))
+
+    def has_visit(self, key: bytes) -> bool:
+        """Is the visit of a stored page queued or in flight?"""
+        return is_revisit(self._store.urls.request_of_queued(key))
 
     def wait_for_target(self, key: bytes, target: bytes) -> None:
         """Hand out a request, which is queued again, when the one it redirects to has landed."""
@@ -279,7 +284,7 @@ class RequestQueue:
         """
         if row.request is None:
             request = own_spider(self._crawler).page_request(row.url, depth=row.depth)
-        elif is_revisit(row):
+        elif is_revisit(row.request):
             request = self._revisiting(row.url, row.depth, json.loads(row.request)["revisit"])
         else:
             request = from_bytes(row.request, self._spider)
@@ -313,9 +318,9 @@ def is_repeat(key: bytes) -> bool:
     return key.startswith(_REPEAT)
 
 
-def is_revisit(row: QueuedUrl) -> bool:
-    """Is this the visit of a stored page?"""
-    return isinstance(row.request, bytes) and row.request.startswith(_REVISIT)
+def is_revisit(request: object) -> TypeGuard[bytes]:
+    """Is this the request of a stored page's visit, as it is queued?"""
+    return isinstance(request, bytes) and request.startswith(_REVISIT)
 
 
 def _revisit(page: int) -> bytes:

@@ -69,7 +69,7 @@ class Gate:
             return None  # it is compared with what that is now, or is an alias of it
         if self._requests.is_shared:
             self._seen.mark([row.key])
-        if not (self._requests.is_again(row) or is_revisit(row)):
+        if not (self._requests.is_again(row) or is_revisit(row.request)):
             if self._has_routes and self._waits_for_first(row):
                 return None
             reason, detail = self._reason_to_leave_out(row)

@@ -51,10 +51,11 @@ class RedirectGuard(Component):
     It decides for the requests that the dupefilter has seen, so not for those for robots.txt.
 
     - A target out of the spider's scope, or of another scheme than http(s), is not fetched.
-    - If the target is recorded already, the URL becomes an alias of it. In a refresh the redirect
-      may have turned round: then the target was an alias of this URL's page, and is fetched.
-    - If the target is queued itself, or in flight, the request is queued again behind it: fetching
-      the target here would fetch it twice.
+    - If the target is recorded already, the URL becomes an alias of it; so it does if the target is
+      a stored page whose visit is still to come. In a refresh the redirect may have turned round:
+      then the target was an alias of this URL's page, and is fetched.
+    - If another target is queued itself, or in flight, the request is queued again behind it:
+      fetching the target here would fetch it twice.
     - Every other target is fetched, and the dupefilter does not see it: a redirect may lead back to
       its own URL after a cookie was set. Scrapy's limit of redirects ends endless ones.
     """
@@ -93,7 +94,12 @@ class RedirectGuard(Component):
         if not self._has_passed(request, target):
             key = self._key(request, target)
             state = self._job.store.urls.state(key)
-            if state == DONE and not self._has_turned_round(request, target):
+            is_recorded = (
+                not self._has_turned_round(request, target)
+                if state == DONE
+                else self._job.urls.requests.has_visit(key)
+            )
+            if is_recorded:
                 raise AlreadyRecorded(target)
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
                 self._job.urls.requests.wait_for_target(request.meta[KEY], key)

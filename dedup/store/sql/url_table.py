@@ -235,6 +235,12 @@ class UrlTable(Queries):
     def is_queued(self, key: bytes) -> bool:
         return self.state(key) == QUEUED
 
+    def request_of_queued(self, key: bytes) -> bytes | None:
+        """The stored request of a queued URL; None: it has none, or is not queued."""
+        query = "SELECT request FROM urls WHERE key = ? AND state = ?"
+        found: bytes | None = self._database.value(query, (key, QUEUED))
+        return found
+
     def slots(self) -> list[str]:
         """The slots with queued URLs, sorted. One lookup for each, independent of its URLs."""
         # Looks up each next slot in the index; a plain DISTINCT would read the whole index.
