@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from dedup.document import Document
+from dedup.text.codepoints import hash_windows
 
 _KEPT_SHARE = 0.95
 
@@ -36,11 +38,26 @@ def loses_nothing(
 
 
 def _text_share(raw: Document, rendered: Document, added: NDArray[np.uint64]) -> float:
-    """The share of the rendered text's shingles that the raw text has; of few words, of these."""
-    if len(rendered.shingles):
-        is_own = np.isin(rendered.shingles, raw.shingles, assume_unique=True)
-        is_wanted = is_own | ~np.isin(rendered.shingles, added, assume_unique=True)
-        return float(is_own.sum() / is_wanted.sum()) if is_wanted.any() else 1.0
+    """The share of the rendered text's shingles that the raw text has; of few words, of these.
+
+    Where an added menu meets the text, shingles have words of both, which are all known: they are
+    not missing.
+    """
+    texts = rendered.words
+    shingles = hash_windows(texts.units, texts.width)
+    if len(shingles):
+        is_own = np.isin(shingles, raw.shingles)
+        is_missing = _have_a_missing_unit(is_own | np.isin(shingles, added), texts.width)
+        n_own, n_missing = (len(np.unique(shingles[each])) for each in (is_own, is_missing))
+        return n_own / (n_own + n_missing) if n_own + n_missing else 1.0
     words = rendered.normal_text.split()
     own = set(raw.normal_text.split())
     return sum(word in own for word in words) / len(words) if words else 1.0
+
+
+def _have_a_missing_unit(is_known: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
+    """Of the shingles of a text, in order: which have a unit that is in no known shingle?"""
+    is_there = np.zeros(len(is_known) + width - 1, np.bool_)
+    for place in range(width):
+        is_there[place : place + len(is_known)] |= is_known
+    return ~sliding_window_view(is_there, width).all(axis=1)

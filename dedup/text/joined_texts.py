@@ -54,9 +54,14 @@ class JoinedTexts:
         """The number of texts."""
         return len(self.starts) - 1
 
+    @property
+    def width(self) -> int:
+        """The number of units of a shingle."""
+        return CHARACTERS_A_SHINGLE if self.unspaced else WORDS_A_SHINGLE
+
     @cached_property
     def _sets(self) -> tuple[NDArray[np.uint64], NDArray[np.intp]]:
-        width = CHARACTERS_A_SHINGLE if self.unspaced else WORDS_A_SHINGLE
+        width = self.width
         hashes = hash_windows(self.units, width)
         is_inside = np.ones(len(self.units), np.bool_)
         for back in range(1, width):  # windows that begin in one text and end in another

@@ -22,11 +22,11 @@ class Pages:
         self.template = Template(0, "full", frozenset())
 
     def lacks_nothing(self, name: str, *added: str) -> bool | None:
-        raw, rendered = (
-            Document(id="", text=" ".join(parts))
-            for parts in ([words(name)], [*added, words(name)])
-        )
-        links = _LINKS if _MENU in added else []
+        return self.compare(words(name), " ".join([*added, words(name)]))
+
+    def compare(self, *texts: str) -> bool | None:
+        raw, rendered = (Document(id="", text=text) for text in texts)
+        links = _LINKS if _MENU in rendered.text else []
         return self._additions.lacks_nothing(self.template, raw, rendered, [], links)
 
 
@@ -38,6 +38,17 @@ def test_a_menu_is_known_by_a_second_page() -> None:
     assert pages.lacks_nothing("c", _MENU, words("review", 30)) is False
     pages.template = Template(1, "full", frozenset())
     assert pages.lacks_nothing("d", _MENU) is True  # one menu for the host
+
+
+def test_a_menu_may_stand_anywhere_in_a_page_of_few_words() -> None:
+    pages = Pages()
+    texts = [words(name, 12).split() for name in "abcd"]
+    for text, place in zip(texts, (0, 4, 9, 12), strict=True):
+        rendered = " ".join([*text[:place], _MENU, *text[place:]])
+        found = pages.compare(" ".join(text), rendered)
+        assert found is (True if text is not texts[0] else None)
+    changed = " ".join([*texts[1][:5], "another", *texts[1][6:], _MENU])
+    assert pages.compare(" ".join(texts[1]), changed) is False
 
 
 def test_what_each_page_gets_is_its_own() -> None:
