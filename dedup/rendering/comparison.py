@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from dedup.document import Document
@@ -60,4 +59,7 @@ def _have_a_missing_unit(is_known: NDArray[np.bool_], width: int) -> NDArray[np.
     is_there = np.zeros(len(is_known) + width - 1, np.bool_)
     for place in range(width):
         is_there[place : place + len(is_known)] |= is_known
-    return ~sliding_window_view(is_there, width).all(axis=1)
+    is_whole = np.ones(len(is_known), np.bool_)
+    for place in range(width):
+        is_whole &= is_there[place : place + len(is_known)]
+    return ~is_whole

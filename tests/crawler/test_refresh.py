@@ -399,6 +399,25 @@ def test_a_refresh_ends_when_its_seconds_are_over(
     assert crawl("site", url=site.url, refresh=1).stats["refresh"]["number"] == 2
 
 
+@pytest.mark.parametrize("status", [403, 404, 410, 500])
+def test_links_that_failed_are_asked_for_again(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, status: int
+) -> None:
+    error = make.Answer(make.page("an error"), status)
+    site.routes |= {"/": make.page("start", "/p"), "/p": error}
+    once = ("-s", "RETRY_ENABLED=0")
+    first = crawl("site", *once, url=site.url)
+    skipped = {f"http_{status}": 1}
+    assert first.stats["pages"]["skipped"] == skipped
+    again = crawl("site", *once, url=site.url, refresh=1)
+    assert again.stats["pages"]["skipped"] == skipped
+    assert _told(again, site) == {}
+    again.check_reconciled()
+    again = _refreshed(crawl, site, {"/p": make.page("a page")})
+    assert again.stats["pages"]["skipped"] == {}
+    assert _told(again, site) == {"p": "new"}
+
+
 def test_a_redirect_that_turns_round_loses_no_page(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:

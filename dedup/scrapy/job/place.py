@@ -74,9 +74,14 @@ class JobPlace:
         return own is not None and own.refresh and bool(own.max_pages or own.max_seconds)
 
     def begin_refresh(self, store: JobStore) -> Schedule | None:
-        """Queue the pages of a finished job for a visit; return their schedule, if there is one."""
+        """Queue the pages of a finished job for a visit; return their schedule, if there is one.
+
+        Without a budget, links that failed are asked for again, too.
+        """
         if self._own is None or not self.has_visit_budget:
-            store.refreshes.begin()
+            with store.unit():
+                store.refreshes.begin()
+                store.urls.queue_errors()
             return None
         known = store.refreshes.histories
         began = [*known.began(), time.time()]

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 
 from dedup.store.records import (
@@ -287,15 +287,36 @@ class UrlTable(Queries):
             reasons: which failures; empty: those that may be temporary: unreachable hosts,
                 timeouts, damaged or incomplete responses, HTTP 408, 425, 429 and 5xx.
         """
+        return self._queue_recorded(
+            lambda reason, is_fetched: (
+                reason in reasons if reasons else _is_temporary(reason, is_fetched)
+            )
+        )
+
+    def queue_errors(self) -> None:
+        """Queue the failed URLs of hosts with stored pages: as `queue_failed`, and any HTTP error.
+
+        Links may come before their pages.
+        """
+        self._queue_recorded(
+            lambda reason, is_fetched: (
+                reason.startswith("http_") or _is_temporary(reason, is_fetched)
+            ),
+            " AND s.host IN (SELECT host FROM pages)",
+        )
+
+    def _queue_recorded(
+        self, is_queued: Callable[[str, bool], bool], condition: str = ""
+    ) -> Counter[str]:
         queued: Counter[str] = Counter()
         with self._database.unit() as connection:
             rows = connection.execute(
-                "SELECT s.number, s.reason, s.is_fetched, u.id, u.url, u.request FROM skipped AS s"
-                " JOIN urls AS u ON u.url = s.url WHERE u.state = ? ORDER BY u.id",
+                "SELECT s.number, s.reason, s.is_fetched, u.id, u.url, u.request FROM skipped AS s"  # noqa: S608 -- constants
+                f" JOIN urls AS u ON u.url = s.url WHERE u.state = ?{condition} ORDER BY u.id",
                 (DONE,),
             ).fetchall()
             for number, reason, is_fetched, row, url, request in rows:
-                if reason not in reasons and (reasons or not _is_temporary(reason, is_fetched)):
+                if not is_queued(reason, is_fetched):
                     continue
                 connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
                 connection.execute(
@@ -360,7 +381,7 @@ def _take_off(connection: Connection, rows: Sequence[tuple[int, int, str]]) -> C
     return Counter(slot for _, _, slot in rows)
 
 
-def _is_temporary(reason: str, is_fetched: int) -> bool:
+def _is_temporary(reason: str, is_fetched: bool) -> bool:
     if is_fetched:
         return reason in _TEMPORARY_STATUSES or reason.startswith("http_5")
     return reason not in _FINAL
