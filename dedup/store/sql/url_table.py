@@ -288,25 +288,26 @@ class UrlTable(Queries):
                 timeouts, damaged or incomplete responses, HTTP 408, 425, 429 and 5xx.
         """
         return self._queue_recorded(
-            lambda reason, is_fetched: (
+            lambda reason, is_fetched, _: (
                 reason in reasons if reasons else _is_temporary(reason, is_fetched)
             )
         )
 
     def queue_errors(self) -> None:
-        """Queue the failed URLs of hosts with stored pages: as `queue_failed`, and any HTTP error.
+        """Queue the failed pages of hosts with stored pages: as `queue_failed`, and any HTTP error.
 
-        Links may come before their pages.
+        Links may come before their pages. Sitemaps are asked for again by their spiders.
         """
         self._queue_recorded(
-            lambda reason, is_fetched: (
-                reason.startswith("http_") or _is_temporary(reason, is_fetched)
+            lambda reason, is_fetched, request: (
+                (reason.startswith("http_") or _is_temporary(reason, is_fetched))
+                and _is_of_page(request)
             ),
             " AND s.host IN (SELECT host FROM pages)",
         )
 
     def _queue_recorded(
-        self, is_queued: Callable[[str, bool], bool], condition: str = ""
+        self, is_queued: Callable[[str, bool, bytes | None], bool], condition: str = ""
     ) -> Counter[str]:
         queued: Counter[str] = Counter()
         with self._database.unit() as connection:
@@ -316,7 +317,7 @@ class UrlTable(Queries):
                 (DONE,),
             ).fetchall()
             for number, reason, is_fetched, row, url, request in rows:
-                if not is_queued(reason, is_fetched):
+                if not is_queued(reason, is_fetched, request):
                     continue
                 connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
                 connection.execute(
@@ -385,6 +386,13 @@ def _is_temporary(reason: str, is_fetched: bool) -> bool:
     if is_fetched:
         return reason in _TEMPORARY_STATUSES or reason.startswith("http_5")
     return reason not in _FINAL
+
+
+def _is_of_page(request: bytes | None) -> bool:
+    """Is the stored request one for a page, by its callback?"""
+    if request is None or not request.startswith(b"{"):
+        return True
+    return json.loads(request).get("callback") in (None, "parse")
 
 
 def _afresh(request: bytes | None) -> bytes | None:
