@@ -1,17 +1,21 @@
 """docs/collections.md: each command is run, and does what is written there."""
 
 import argparse
+import io
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from dedup.cli import main
 from dedup.cli.run import add_arguments
 
 pytestmark = pytest.mark.slow
@@ -35,7 +39,7 @@ def blocks(language: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory, quick_spark: None) -> Path:
-    """Where all commands have been run, one after the other."""
+    """Where all commands have been run, one after the other: those without a pipe, right here."""
     path = tmp_path_factory.mktemp("collections")
     lines = [json.dumps(row) + "\n" for row in NEWS]
     (path / "news.jsonl").write_text("".join(lines))
@@ -56,14 +60,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory, quick_spark: None) -> Path:
     for line in runs:
         if "--engine spark" in line and not has_spark():
             continue
-        done = subprocess.run(
-            ["bash", "-euc", program + line], cwd=path, capture_output=True, text=True
-        )
-        assert done.returncode == 0, (line, done.stderr)
+        if re.search(r"[|>]|--engine spark", line):
+            shell = ["bash", "-euc", program + line]
+            subprocess.run(shell, cwd=path, check=True, stderr=subprocess.DEVNULL)
+            continue
+        out, errors = io.StringIO(), io.StringIO()
+        with chdir(path), redirect_stdout(out), redirect_stderr(errors):
+            status = main(shlex.split(line)[1:])
+        assert status == 0, (line, errors.getvalue())
         if line == runs[0]:
-            (path / "said.txt").write_text(done.stderr)
+            (path / "said.txt").write_text(errors.getvalue())
         if line.startswith("dedup why"):
-            (path / "why.txt").write_text(done.stdout)
+            (path / "why.txt").write_text(out.getvalue())
     return path
 
 

@@ -1,4 +1,5 @@
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from benchmarks.contenders import CONTENDERS, LinearScan, OurBatch, OurSingles
 from benchmarks.store import fill_store
 from benchmarks.workload import random_workload, real_workload, scan
 from dedup.index import PermutedTables
+from tests.benchmarks.collecting import little_to_collect
 from tests.dedup.index.in_files import small_parts
 
 pytestmark = pytest.mark.slow
@@ -25,9 +27,13 @@ def small(monkeypatch):
     monkeypatch.setattr("benchmarks.__main__.in_child", call)
     monkeypatch.setattr("benchmarks.whole_index.in_child", call)
     monkeypatch.setattr(whole_index, "_LOOKUPS", 50)
-    monkeypatch.setattr(index, "_BATCH", 500)
-    monkeypatch.setattr(index, "_LOOKUPS", 300)
+    monkeypatch.setattr(index, "_BATCH", 100)
+    monkeypatch.setattr(index, "_LOOKUPS", 60)
     monkeypatch.setattr(index, "_LOOKUPS_FOR_MEMORY", 10_000)
+    for module in (index, whole_index):
+        monkeypatch.setattr(module, "timed", partial(measure.timed, runs=2))
+    with little_to_collect():
+        yield
 
 
 def test_workload_has_neighbours_at_every_distance_and_one_beyond():

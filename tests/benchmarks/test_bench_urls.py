@@ -6,6 +6,7 @@ from benchmarks import urls
 from benchmarks.__main__ import main
 from benchmarks.index import WrongAnswerError
 from benchmarks.urls import Filter, chunks, measure, with_store
+from tests.benchmarks.collecting import little_to_collect
 
 pytestmark = pytest.mark.slow
 
@@ -16,6 +17,8 @@ def small(monkeypatch):
     for place in ("benchmarks.urls.in_child", "benchmarks.__main__.in_child"):
         monkeypatch.setattr(place, lambda function, *arguments: function(*arguments))
     monkeypatch.setattr(urls, "_LOOKUPS", 300)
+    with little_to_collect():
+        yield
 
 
 def test_keys_are_the_same_each_time_and_none_comes_twice():

@@ -95,7 +95,7 @@ def kill_when(process: subprocess.Popen[str], is_time: Callable[[], bool]) -> bo
             os.kill(process.pid, signal.SIGKILL)
             process.communicate()
             return True
-        time.sleep(0.01)  # the other processes' turn
+        time.sleep(0.03)  # the other processes' turn
     process.communicate()
     return False
 

@@ -26,6 +26,7 @@ from dedup.collection.survivor import Criterion, readings_of
 from dedup.spark import deduplicate
 from dedup.spark.ranking import readings_column
 from tests.dedup.arrow.families import planted
+from tests.dedup.spark.both_engines import told
 from tests.json_lines import read, write
 
 pytestmark = [
@@ -122,19 +123,26 @@ def test_each_type_of_parquet_is_read_as_on_one_machine(tmp_path: Path) -> None:
         assert np.array_equal(found, wanted, equal_nan=True)
 
 
-def test_a_frame_is_ranked_by_its_columns(tmp_path: Path) -> None:
+def test_a_frame_is_ranked_and_parted_by_its_columns(tmp_path: Path) -> None:
     rows = [
-        {**row, "day": datetime.date(2024, 1, 1 + n % 3), "price": Decimal(n * 7 % 5)}
-        for n, row in enumerate(planted(12)[:60])
+        {
+            **row,
+            "day": datetime.date(2024, 1, 1 + n % 3),
+            "price": Decimal(n * 7 % 5),
+            "part": row["group"],  # `group` is among the columns that are added
+        }
+        for n, row in enumerate(planted(12))
     ]
-    keep = "newest:day,lowest:price"
+    options: dict[str, Any] = {"within": "part", "id": "id", "keep": "newest:day,lowest:price"}
     source = tmp_path / "in.parquet"
     pyarrow.parquet.write_table(pa.Table.from_pylist(rows), source)
     session = SparkSession.builder.master("local[2]").getOrCreate()
     frame = session.read.parquet(str(source))
-    there = deduplicate(frame, order="id", keep=keep).select("id", "group").collect()
-    here = dedup.deduplicate(pa.Table.from_pylist(rows), id="id", keep=keep).to_pylist()
-    assert {row["id"]: row["group"] for row in there} == {row["id"]: row["group"] for row in here}
+    there = deduplicate(frame, order="id", **options).collect()
+    here = dedup.deduplicate(pa.Table.from_pylist(rows), **options).to_pylist()
+    assert told([row.asDict() for row in there]) == told(here)
+    every = dedup.deduplicate(pa.Table.from_pylist(rows), id="id", keep=options["keep"])
+    assert told(every.to_pylist()) != told(here)
 
 
 @pytest.mark.parametrize(
