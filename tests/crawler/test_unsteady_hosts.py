@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-N_PAGES = 60
+N_PAGES = 30
 FAST_CLOCK = Path(__file__).with_name("fast_clock.py")
 
 
@@ -71,7 +71,7 @@ if "crawl" in sys.orig_argv:
 """
 
 _UNSTEADY = {
-    "fails": "if 10 < n < 40: raise socket.gaierror(-3, 'try again')",
+    "fails": "if 10 < n < 20: raise socket.gaierror(-3, 'try again')",
     "is silent": "if 10 < n < 16: time.sleep(3)",
     "fails at first": "if n < 3: raise socket.gaierror(-2, 'unknown')",
 }
