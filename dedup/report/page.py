@@ -12,6 +12,7 @@ import gzip
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -137,6 +138,7 @@ def _source(name: str) -> str:
     return files("dedup.report").joinpath("template", name).read_text(encoding="utf-8")
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("dedup.report", "template"),

@@ -2,11 +2,13 @@
 
 The imports take a second, and the tests start hundreds of crawls. `Forked` stands in for
 `subprocess.Popen`; it runs `python [-W ACTION] (-m MODULE | -c CODE | SCRIPT) …` with a folder, an
-environment and an output of its own.
+environment and an output of its own. The processes that read pages are forks of the crawl's; those
+of `tests/faults` and of `tests/crawler/reading` are started as a user's are.
 """
 
 from __future__ import annotations
 
+import asyncio
 import atexit
 import gc
 import json
@@ -28,7 +30,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 from threading import Lock
 from time import monotonic
-from typing import Protocol
+from types import SimpleNamespace
+from typing import Any, Protocol
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = (
@@ -237,6 +240,50 @@ def _run(arguments: list[str]) -> None:
         runpy.run_path(arguments[0], run_name="__main__")
 
 
+def _prepare_crawls() -> None:
+    """Do what takes each crawl long and is the same for all: it would be half of a short one."""
+    from scrapy import cmdline
+
+    from dedup.report.page import _environment
+
+    _environment().get_template("report.html")
+    cmdline.entry_points = cache(cmdline.entry_points)
+    cmdline.entry_points(group="scrapy.commands")
+
+
+def _fork_readers() -> None:
+    """Have crawls fork the processes that read pages: their imports take half of a short crawl."""
+    from dedup.scrapy.reading import worker_process
+    from dedup.scrapy.reading.worker_protocol import WORKER_COMMAND
+
+    async def start(*command: str, **options: Any) -> asyncio.subprocess.Process:
+        if command == WORKER_COMMAND:
+            options["preexec_fn"] = _read_pages
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            return await asyncio.create_subprocess_exec(*command, **options)
+
+    names = {**vars(asyncio), "create_subprocess_exec": start}
+    worker_process.asyncio = SimpleNamespace(**names)  # type: ignore[assignment]
+
+
+def _read_pages() -> None:
+    """Be the process that reads pages, with its pipes in place; never return to run a program."""
+    from dedup.scrapy.reading.worker import run_worker
+
+    status = 1
+    try:
+        os.closerange(3, 1024)  # the last of these tells the crawl that the process has started
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as in any Python
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        sys.stdin = open(0)  # noqa: SIM115 -- for as long as the process runs
+        run_worker()
+        status = 0
+    finally:
+        os._exit(status)
+
+
 def _main() -> None:
     sys.path[0] = str(ROOT)
     names = [*_MODULES, *_PACKAGES]
@@ -247,6 +294,8 @@ def _main() -> None:
         with suppress(ImportError):  # of an older Scrapy, or an extra: whoever needs it says so
             import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
+    _prepare_crawls()
+    _fork_readers()
     gc.freeze()
     arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
     if arguments is not None:

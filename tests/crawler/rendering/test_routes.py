@@ -23,7 +23,7 @@ pytest.importorskip("scrapy_playwright")
 pytestmark = [pytest.mark.slow, needs_chromium]
 
 _SECONDS = ("-s", "DEDUP_RENDER_SECONDS=120")  # on a busy machine
-_N_VIEWS = 12
+_N_VIEWS = 6
 _SHELL = b"""<!doctype html><html><head><title>App</title>
 <link rel="canonical" href="/"><script src="/app.js" defer></script></head>
 <body><div id="root"></div></body></html>"""
@@ -44,10 +44,12 @@ class App:
         mark: before each route: "#" or "#!".
     """
 
-    def __init__(self, site: WebSite, make: SimpleNamespace, mark: str = "#") -> None:
+    def __init__(
+        self, site: WebSite, make: SimpleNamespace, mark: str = "#", n_views: int = _N_VIEWS
+    ) -> None:
         self._site, self._make = site, make
         self.mark, self.home = mark, _SHELL
-        self.texts = {f"/view/{n}": make.prose(f"view {n}") for n in range(_N_VIEWS)}
+        self.texts = {f"/view/{n}": make.prose(f"view {n}") for n in range(n_views)}
         self.write()
 
     @property
@@ -104,16 +106,19 @@ def texts_of(crawled: Crawled, site: WebSite) -> dict[str, str]:
     return {url: row["text"] for url, row in found.items()}
 
 
-@pytest.mark.parametrize(("mode", "mark"), [("auto", "#"), ("always", "#!")])
-def test_each_route_is_stored_once_with_its_own_text(
-    crawl: Crawler, site: WebSite, make: SimpleNamespace, mode: str, mark: str
-) -> None:
-    app = App(site, make, mark)
-    crawled = app.crawl(crawl, mode)
+def check_routes(crawled: Crawled, app: App, site: WebSite) -> None:
+    """Each route is stored once, with its own text."""
     found = texts_of(crawled, site)
     assert found.keys() == {"", *app.routes}
     assert all(text in found[route] for route, text in app.routes.items())
     crawled.check_reconciled()
+
+
+def test_each_route_is_stored_once_where_all_pages_are_rendered(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    app = App(site, make, mark="#!")
+    check_routes(app.crawl(crawl, "always"), app, site)
 
 
 def test_routes_of_a_page_with_a_text_of_its_own(
@@ -133,10 +138,10 @@ def test_routes_of_a_page_with_a_text_of_its_own(
     assert all(text in found[route] for route, text in app.routes.items())
 
 
-def test_a_refresh_tells_which_routes_have_changed(
+def test_each_route_is_stored_once_and_a_refresh_tells_which_have_changed(
     crawl: Crawler, site: WebSite, make: SimpleNamespace, app: App
 ) -> None:
-    app.crawl(crawl)
+    check_routes(app.crawl(crawl), app, site)
     again = app.crawl(crawl, refresh=1)
     assert set(visits(again, site).values()) == {"unchanged"}
     assert again.stats["rendering"]["spared"] >= _N_VIEWS - 2
@@ -172,20 +177,20 @@ def test_a_static_site_is_stored_as_without_routes(
 
 
 def write_without_scripts(
-    site: WebSite, make: SimpleNamespace, *, is_route_first: bool
+    site: WebSite, make: SimpleNamespace, *, is_route_first: bool, n_pages: int = 12
 ) -> list[str]:
     """Pages with links to routes of themselves and of each other; the targets of them all."""
-    names = [f"/page/{n}" for n in range(12)]
+    names = [f"/page/{n}" for n in range(n_pages)]
     routes = [f"{name}#/sec" for name in names]
     for n, name in enumerate(names):
-        links = [names[(n + 1) % 12], "/", routes[n - 3], "#/top", "#!/end"]
+        links = [names[(n + 1) % n_pages], "/", routes[n - 3], "#/top", "#!/end"]
         site.routes[name] = make.page(name, *(links[::-1] if is_route_first else links))
     links = [*names[:3], *routes[:5]]
     site.routes["/"] = make.page("start", *(links[::-1] if is_route_first else links))
     return ["/", *names]
 
 
-@pytest.mark.parametrize("mode", ["auto", "always"])
+@pytest.mark.parametrize(("mode", "n_pages"), [("auto", 12), ("always", 5)])
 @pytest.mark.parametrize("is_route_first", [True, False])
 def test_a_route_of_a_page_without_scripts_is_not_fetched(
     crawl: Crawler,
@@ -194,9 +199,10 @@ def test_a_route_of_a_page_without_scripts_is_not_fetched(
     capsys: pytest.CaptureFixture[str],
     *,
     mode: str,
+    n_pages: int,
     is_route_first: bool,
 ) -> None:
-    names = write_without_scripts(site, make, is_route_first=is_route_first)
+    names = write_without_scripts(site, make, is_route_first=is_route_first, n_pages=n_pages)
     crawled = crawl("site", "-s", f"DEDUP_RENDER={mode}", *_SECONDS, url=site.url)
     assert crawled.status == 0, crawled.output
     assert sorted(site.pages_asked()) == sorted(names)
@@ -279,10 +285,10 @@ def test_routes_that_show_nothing_new_are_bounded(
 
 
 def test_routes_of_which_a_query_names_places(
-    crawl: Crawler, site: WebSite, make: SimpleNamespace, app: App
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     """As in Docsify; a page that is linked in no other way is found by such a link."""
-    n_places = 12
+    app, n_places = App(site, make, n_views=12), 12
     paths = [*app.texts]
     views = {"/": {"title": "Home", "text": make.prose("home"), "links": []}}
     for n, path in enumerate(paths):
@@ -296,8 +302,8 @@ def test_routes_of_which_a_query_names_places(
     crawled = app.crawl(crawl)
     found = texts_of(crawled, site)
     assert all(any(text in each for each in found.values()) for text in app.texts.values())
-    assert len(found) == 1 + _N_VIEWS
-    assert site.asked.count("/") < _N_VIEWS + 50  # of 144 places
+    assert len(found) == 1 + len(paths)
+    assert site.asked.count("/") < len(paths) + 50  # of 144 places
 
 
 def test_a_killed_crawl_goes_on_with_its_routes(crawl: Crawler, site: WebSite, app: App) -> None:
@@ -312,9 +318,7 @@ def test_a_killed_crawl_goes_on_with_its_routes(crawl: Crawler, site: WebSite, a
     site.on_request = kill
     assert crawling.finish().status != 0
     site.on_request = lambda target: None
-    found = texts_of(app.crawl(crawl), site)
-    assert found.keys() == {"", *app.routes}
-    assert all(text in found[route] for route, text in app.routes.items())
+    check_routes(app.crawl(crawl), app, site)
 
 
 def test_the_url_of_a_route_is_whole_wherever_it_is_told(
@@ -409,7 +413,7 @@ def test_a_job_with_routes_goes_on_with_rendering_alone(
     refused = crawl("site", url=app.url)
     assert refused.status != 0
     assert "Set DEDUP_RENDER=auto" in refused.output
-    assert texts_of(app.crawl(crawl), site).keys() == {"", *app.routes}
+    check_routes(app.crawl(crawl), app, site)
     site.routes["/"] = b"<p>no routes"
     plain = crawl("site", *options, url=app.url, job="plain")
     assert crawl("site", url=app.url, job="plain").status == plain.status == 0
