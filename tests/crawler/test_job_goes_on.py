@@ -67,6 +67,29 @@ def test_feed_of_resumed_job_has_each_page_once(crawl: Crawler, tree: WebSite) -
     assert feed.read_bytes() == before
 
 
+@pytest.mark.parametrize("spider", ["site", "sitemap"])
+def test_a_kill_loses_no_link_of_the_last_page_that_was_recorded(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, spider: str
+) -> None:
+    for number in range(6):
+        site.routes[f"/{number}"] = make.page(str(number), f"/{number + 1}")
+    site.routes |= {"/": make.page("start", "/0"), "/6": make.page("the last one")}
+    listed = "".join(f"<url><loc>{site.url}{number}</loc></url>" for number in range(7))
+    sitemap = f"<urlset>{listed}</urlset>".encode()
+    site.routes["/sitemap.xml"] = make.Answer(sitemap, content_type="text/xml")
+    crawling = crawl.start(spider, url=site.url, python=groups_of(1))
+
+    def kill(target: str) -> None:
+        if target == "/2":
+            os.kill(crawling.process.pid, signal.SIGKILL)
+
+    site.on_request = kill
+    assert crawling.finish().status != 0
+    site.on_request = lambda target: None
+    resumed = crawl(spider, url=site.url)
+    assert {f"/{number}" for number in range(7)} <= {*resumed.stored(site)}
+
+
 def test_feed_that_cannot_resume_names_the_remedy(crawl: Crawler, tree: WebSite) -> None:
     crawl("site", url=tree.url, max_pages=5)
     csv = crawl.jobs_dir / "pages.csv"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
@@ -33,6 +34,14 @@ async def download(crawler: Crawler, request: Request) -> Response:
     if hasattr(engine, "download_async"):
         return await engine.download_async(request)
     return await maybe_deferred_to_future(engine.download(request))  # Scrapy 2.13
+
+
+async def requests_queued() -> None:
+    """Wait until the scheduler has the requests that the callback has yielded.
+
+    Scrapy puts what a callback yields into a queue, whose tasks run once the callback waits.
+    """
+    await asyncio.sleep(0)
 
 
 def start_coroutine(coroutine: Coroutine[Deferred[object], object, None]) -> None:

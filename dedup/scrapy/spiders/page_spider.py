@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import KEY, REVISIT
-from dedup.scrapy.internals.engine import send_items, start_coroutine
+from dedup.scrapy.internals.engine import requests_queued, send_items, start_coroutine
 from dedup.scrapy.items import PageItem
 from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.in_pipelines import item_of
@@ -240,6 +240,7 @@ class PageSpider(Spider):
         depth = response.meta.get("depth", 0) + 1
         for url in links:
             yield self._ranked(self.page_request(url, depth=depth), depth, is_duplicate)
+        await requests_queued()
         if not response.body or response.body.isspace():
             self._skip(response, "empty", "")
         elif reading is None:

@@ -12,6 +12,7 @@ from twisted.python.failure import Failure
 
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.frontier.meta import EACH_REFRESH, KEY
+from dedup.scrapy.internals.engine import requests_queued
 from dedup.scrapy.job.failure_reasons import NotSentError
 from dedup.scrapy.job.outcome import FinishedUrl, Outcome
 from dedup.scrapy.reading.worker_protocol import ReadingError
@@ -63,17 +64,21 @@ class SitemapSpider(PageSpider):
             for request in requests:
                 yield request
 
-    def parse_robots(self, response: Response) -> Iterator[Request]:
+    async def parse_robots(self, response: Response) -> AsyncIterator[Request]:
         """Request the sitemaps that robots.txt names."""
         self.stop_if_full()
         sitemaps = sitemaps_in_robots(response.body) or [urljoin(response.url, "/sitemap.xml")]
         for url in sitemaps[:_MAX_SITEMAPS]:
-            yield from self._named_sitemap(url, response)
+            for request in self._named_sitemap(url, response):
+                yield request
+        await requests_queued()
         self._skip(response, "robots_txt", "")
 
-    def no_robots(self, failure: Failure) -> Iterator[Request]:
+    async def no_robots(self, failure: Failure) -> AsyncIterator[Request]:
         """Request /sitemap.xml if there is no robots.txt."""
-        yield from self._sitemap_requests(urljoin(request_of(failure).url, "/sitemap.xml"))
+        for request in self._sitemap_requests(urljoin(request_of(failure).url, "/sitemap.xml")):
+            yield request
+        await requests_queued()
         self.failed(failure)
 
     async def parse_sitemap(self, response: Response) -> AsyncIterator[Request]:
@@ -101,6 +106,7 @@ class SitemapSpider(PageSpider):
                 self.outside.note_listed(urls)
                 for url in self._new_links(urls, response):
                     yield self.page_request(url)
+        await requests_queued()
         self._skip(response, "sitemap", "")
 
     def _named_sitemap(self, url: str, response: Response) -> Iterator[Request]:
