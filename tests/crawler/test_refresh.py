@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -15,6 +17,7 @@ import pytest
 from dedup.changes import Changes
 from dedup.revisits import Trust
 from dedup.store import SqliteStore
+from tests.with_constants import with_constants
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
@@ -434,25 +437,46 @@ def test_a_redirect_that_turns_round_loses_no_page(
 
 
 @pytest.mark.parametrize("is_same", [True, False], ids=["same", "rewritten"])
+@pytest.mark.parametrize("waits", [2, 0])
 def test_a_page_that_another_one_redirects_to_meanwhile_is_visited_once(
-    crawl: Crawler, site: WebSite, make: SimpleNamespace, is_same: bool
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, waits: int, is_same: bool
 ) -> None:
+    python = with_constants({"middlewares.redirect._MAX_WAITS": waits})
+    page, n_asked = make.page("a page" if is_same else "other words"), count(1)
+
+    def slow(handler: Any) -> bytes:
+        if next(n_asked) == 1:
+            time.sleep(1)  # if it is fetched for the other one, that is judged first
+        return page
+
     site.routes |= {
         "/": make.page("start", "/a", "/p"),
         "/a": make.page("a page beside it"),
         "/p": make.page("a page"),
     }
     crawl("site", url=site.url)
-    page = make.page("a page" if is_same else "other words")
-    site.routes |= {"/a": make.redirect("/p"), "/p": page}
-    site.asked.clear()
-    again = crawl("site", url=site.url, refresh=1)
+    site.routes |= {"/a": make.redirect("/p"), "/p": slow}
+    again = crawl("site", url=site.url, refresh=1, python=python)
     told = {"a": "moved"} if is_same else {"p": "changed", "a": "moved"}
     assert _told(again, site) == told
-    assert sorted(site.pages_asked()) == ["/", "/a", *["/p"] * (1 if is_same else 2)]
     assert again.rows("SELECT count(*) FROM duplicates") == [0]
     assert again.rows("SELECT count(*) FROM pages") == [3]
     again.check_reconciled()
+
+
+def test_pages_that_redirect_in_a_circle_have_not_moved(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = ["/a", "/b", "/c", "/d", "/e"]
+    site.routes |= {"/": make.page("start", *names), **{name: make.page(name) for name in names}}
+    crawl("site", url=site.url)
+    circle = {"/a": make.redirect("/b"), "/b": make.redirect("/a"), "/c": make.redirect("/a")}
+    again = _refreshed(crawl, site, circle)
+    assert again.stats["refresh"]["failed"] == 3
+    assert _told(again, site) == {}
+    again.check_reconciled()
+    again = _refreshed(crawl, site, {"/b": make.redirect("/d")})
+    assert _told(again, site) == dict.fromkeys("abc", "moved")
 
 
 def test_a_page_is_not_unchanged_by_the_tag_of_another_url(

@@ -51,11 +51,11 @@ class RedirectGuard(Component):
     It decides for the requests that the dupefilter has seen, so not for those for robots.txt.
 
     - A target out of the spider's scope, or of another scheme than http(s), is not fetched.
-    - If the target is recorded already, the URL becomes an alias of it; so it does if the target is
-      a stored page whose visit is still to come. In a refresh the redirect may have turned round:
-      then the target was an alias of this URL's page, and is fetched.
-    - If another target is queued itself, or in flight, the request is queued again behind it:
-      fetching the target here would fetch it twice.
+    - If the target is recorded already, the URL becomes an alias of it. In a refresh the redirect
+      may have turned round: then the target was an alias of this URL's page, and is fetched.
+    - If the target is queued itself, or in flight, the request is queued again behind it, twice at
+      most: fetching the target here would fetch it twice. A stored page that is fetched here
+      nevertheless, and whose own visit is still to come, is left to that.
     - Every other target is fetched, and the dupefilter does not see it: a redirect may lead back to
       its own URL after a cookie was set. Scrapy's limit of redirects ends endless ones.
     """
@@ -78,6 +78,8 @@ class RedirectGuard(Component):
     ) -> Request | Response:
         location = response.headers.get("Location")
         if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
+            if self._has_visit(request):
+                raise AlreadyRecorded(request.url)
             return response
         try:
             target = without_place(without_credentials(redirect_target(request.url, location)))
@@ -94,12 +96,7 @@ class RedirectGuard(Component):
         if not self._has_passed(request, target):
             key = self._key(request, target)
             state = self._job.store.urls.state(key)
-            is_recorded = (
-                not self._has_turned_round(request, target)
-                if state == DONE
-                else self._job.urls.requests.has_visit(key)
-            )
-            if is_recorded:
+            if state == DONE and not self._has_turned_round(request, target):
                 raise AlreadyRecorded(target)
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
                 self._job.urls.requests.wait_for_target(request.meta[KEY], key)
@@ -110,6 +107,13 @@ class RedirectGuard(Component):
         if request.meta.get("download_slot") == urlsplit(request.url).hostname:
             del request.meta["download_slot"]  # Scrapy has set it; the target's is that of its host
         return _with_location(response, target)
+
+    def _has_visit(self, request: Request) -> bool:
+        """Is this a page to which a redirect has led, and which will be visited for itself?"""
+        if KEY not in request.meta or "redirect_times" not in request.meta:
+            return False
+        key = self._key(request, request.url)
+        return key != request.meta[KEY] and self._job.urls.requests.has_visit(key)
 
     def _has_passed(self, request: Request, target: str) -> bool:
         """Have the redirects passed the target before?"""
