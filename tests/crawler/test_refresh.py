@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -442,21 +440,16 @@ def test_a_page_that_another_one_redirects_to_meanwhile_is_visited_once(
     crawl: Crawler, site: WebSite, make: SimpleNamespace, waits: int, is_same: bool
 ) -> None:
     python = with_constants({"middlewares.redirect._MAX_WAITS": waits})
-    page, n_asked = make.page("a page" if is_same else "other words"), count(1)
-
-    def slow(handler: Any) -> bytes:
-        if next(n_asked) == 1:
-            time.sleep(1)  # if it is fetched for the other one, that is judged first
-        return page
-
     site.routes |= {
         "/": make.page("start", "/a", "/p"),
         "/a": make.page("a page beside it"),
         "/p": make.page("a page"),
     }
     crawl("site", url=site.url)
-    site.routes |= {"/a": make.redirect("/p"), "/p": slow}
-    again = crawl("site", url=site.url, refresh=1, python=python)
+    page = make.page("a page" if is_same else "other words")
+    site.routes |= {"/a": make.redirect("/p"), "/p": page}
+    one = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "CONCURRENT_REQUESTS=1")
+    again = crawl("site", *one, url=site.url, refresh=1, python=python)
     told = {"a": "moved"} if is_same else {"p": "changed", "a": "moved"}
     assert _told(again, site) == told
     assert again.rows("SELECT count(*) FROM duplicates") == [0]
