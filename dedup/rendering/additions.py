@@ -7,11 +7,9 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from dedup.document import Document
-from dedup.rendering.comparison import loses_nothing
+from dedup.rendering.comparison import NO_SHINGLES, Form, Shingles, loses_nothing
 from dedup.rendering.learner import Template
 
 _MAX_PAGES = 8
@@ -24,12 +22,13 @@ class Added(NamedTuple):
     Attributes:
         template: its number.
         raw_text: a hash; a page with the same text is no other page.
-        shingles, links: that the raw page has not.
+        shingles: that the raw page has not, wherever on the page they are.
+        links: all of the rendered page.
     """
 
     template: int
     raw_text: int
-    shingles: NDArray[np.uint64]
+    shingles: Shingles
     links: frozenset[str]
 
 
@@ -45,33 +44,28 @@ class Additions:
         self._resumed = resumed
         self._pages: deque[Added] = deque(maxlen=_MAX_PAGES)
 
-    def lacks_nothing(
-        self,
-        template: Template,
-        raw: Document,
-        rendered: Document,
-        raw_links: Collection[str],
-        links: Collection[str],
-    ) -> bool | None:
+    def lacks_nothing(self, template: Template, raw: Form, rendered: Form) -> bool | None:
         """Has the raw page all but furniture?
 
         None: it lacks something, and there is no other page of its template to tell whether that is
         furniture: none was compared, or only pages of which this is not known any more. Pages at
         routes have one raw text, and tell nothing of each other.
         """
-        text = xxh3_64_intdigest(raw.normal_text.encode("utf-8", "surrogatepass"))
+        text = xxh3_64_intdigest(raw.page.normal_text.encode("utf-8", "surrogatepass"))
         others = [each for each in self._pages if each.raw_text != text]
-        shingles = np.unique(
-            np.concatenate([np.empty(0, np.uint64), *(o.shingles for o in others)])
-        )
-        known = frozenset[str]().union(*(each.links for each in others))
-        if loses_nothing(raw, rendered, raw_links, links, shingles, known):
-            return True
-        if raw.needs_rendering or template.is_dynamic or template.kind == "route":
+        known = np.unique(np.concatenate([NO_SHINGLES, *(each.shingles for each in others)]))
+        known_links = frozenset[str]().union(*(each.links for each in others))
+        is_same = loses_nothing(raw, rendered, known, known_links)
+        if not is_same and (
+            raw.page.needs_rendering or template.is_dynamic or template.kind == "route"
+        ):
             return False
-        added = np.setdiff1d(rendered.shingles, raw.shingles, assume_unique=True)
-        new_links = frozenset(links).difference(raw_links)
-        self._pages.append(Added(template.number, text, added, new_links))
-        if any(each.template == template.number for each in others):
-            return False
+        # What is beside the text may be part of the next page's text, once the site is known.
+        added = np.setdiff1d(rendered.shown(), raw.shown(), assume_unique=True)
+        links = frozenset(rendered.links)
+        is_new = not links.difference(raw.links) <= known_links or not np.isin(added, known).all()
+        if not is_same or is_new:
+            self._pages.append(Added(template.number, text, added, links))
+        if is_same or any(each.template == template.number for each in others):
+            return is_same
         return None if not template.n_same or template.number in self._resumed else False

@@ -15,7 +15,7 @@ from scrapy.http import HtmlResponse, Response
 from xxhash import xxh3_64_intdigest
 
 from dedup.rendering.additions import Additions
-from dedup.rendering.comparison import loses_nothing
+from dedup.rendering.comparison import Form, loses_nothing
 from dedup.rendering.learner import Choice, HostTemplates, Kind, Template
 from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, HowRead
 from dedup.scrapy.job.job import Job
@@ -264,10 +264,10 @@ class RenderedPages:
         self, host: str, raw: Reading, rendered: Reading, template: Template | None
     ) -> bool | None:
         links = [each for each in rendered.links if self._is_in_scope(each)]
-        pages = raw.page, rendered.page, raw.links, links
+        forms = Form(raw.page, raw.links, raw.outline), Form(rendered.page, links, rendered.outline)
         if template is None:
-            return loses_nothing(*pages)
-        return self._additions[host].lacks_nothing(template, *pages)
+            return loses_nothing(*forms)
+        return self._additions[host].lacks_nothing(template, *forms)
 
     async def _rendered(self, response: Response) -> tuple[Reading, Rendering]:
         """The page as the browser shows it, and the record of the rendering."""

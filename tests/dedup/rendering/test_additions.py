@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import pytest
+
 from dedup.document import Document
 from dedup.rendering.additions import Additions
+from dedup.rendering.comparison import Form
 from dedup.rendering.learner import Template
+from dedup.sites.outline import Box, Line, Outline
 
 _MENU = " ".join(f"menu{n}" for n in range(80))
 _LINKS = [f"http://a.example/menu/{n}" for n in range(9)]
@@ -25,9 +31,20 @@ class Pages:
         return self.compare(words(name), " ".join([*added, words(name)]))
 
     def compare(self, *texts: str) -> bool | None:
-        raw, rendered = (Document(id="", text=text) for text in texts)
-        links = _LINKS if _MENU in rendered.text else []
-        return self._additions.lacks_nothing(self.template, raw, rendered, [], links)
+        return self.compare_forms(*map(form, texts))
+
+    def compare_forms(self, raw: Form, rendered: Form) -> bool | None:
+        return self._additions.lacks_nothing(self.template, raw, rendered)
+
+
+def form(text: str, beside: str | None = None, links: Sequence[str] | None = None) -> Form:
+    """A page, with what it shows beside its text as long as little is known of its site."""
+    outline = None
+    if beside is not None:
+        lines = [Line(0, each, each, "") for each in (beside, text)]
+        outline = Outline([Box(-1, "body", ())], lines)
+    made = links if links is not None else _LINKS if _MENU in text else ()
+    return Form(Document(id="", text=text), made, outline)
 
 
 def test_a_menu_is_known_by_a_second_page() -> None:
@@ -62,6 +79,29 @@ def test_what_earlier_pages_of_the_template_did_not_get_is_lacking() -> None:
     assert pages.lacks_nothing("a") is True
     pages.template.n_same = 1
     assert pages.lacks_nothing("b", words("review")) is False
+
+
+@pytest.mark.parametrize("links", [_LINKS, []])
+def test_a_menu_beside_the_text_may_be_part_of_the_texts_once_the_site_is_known(
+    links: list[str],
+) -> None:
+    pages = Pages()
+    for name in "ab":
+        rendered = form(words(name), f"header {_MENU}", links)
+        found = pages.compare_forms(form(words(name), "header"), rendered)
+        assert found is (None if name == "a" and links else True)
+    pages.template.n_same = 1
+    rendered = form(f"{_MENU} {words('c')}", links=links)
+    assert pages.compare_forms(form(words("c")), rendered) is True
+    assert pages.lacks_nothing("d", _MENU, words("review", 30)) is False
+
+
+def test_links_of_other_pages_are_not_lacking() -> None:
+    pages, links = Pages(), [f"http://a.example/{n}" for n in range(9)]
+    for n, name in enumerate("abc"):
+        raw = form(words(name), links=links[n : n + 1])
+        found = pages.compare_forms(raw, form(words(name), links=links))
+        assert found is (True if n else None)
 
 
 def test_pages_at_routes_tell_nothing_of_each_other() -> None:

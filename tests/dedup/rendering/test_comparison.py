@@ -5,13 +5,17 @@ from __future__ import annotations
 import pytest
 
 from dedup.document import Document, TextSource
-from dedup.rendering.comparison import loses_nothing
+from dedup.rendering.comparison import Form, loses_nothing
+from dedup.sites.outline import Box, Line, Outline
 
 _TEXT = " ".join(f"word{n}" for n in range(300))
 
 
-def document(text: str, source: TextSource = "page") -> Document:
-    return Document(id="", text=text, source=source)
+def form(text: str, *links: str, source: TextSource = "page", shown: str | None = None) -> Form:
+    outline = None
+    if shown is not None:
+        outline = Outline([Box(-1, "body", ())], [Line(0, shown, shown, "")])
+    return Form(Document(id="", text=text, source=source), links, outline)
 
 
 @pytest.mark.parametrize(
@@ -28,16 +32,28 @@ def document(text: str, source: TextSource = "page") -> Document:
     ],
 )
 def test_what_a_raw_page_lacks_of_its_text(raw: str, rendered: str, is_same: bool) -> None:
-    assert loses_nothing(document(raw), document(rendered), [], []) == is_same
+    assert loses_nothing(form(raw), form(rendered)) == is_same
 
 
 def test_links_that_only_scripts_make_are_lost() -> None:
     links = [f"http://a.example/{n}" for n in range(100)]
-    page = document(_TEXT)
-    assert loses_nothing(page, page, links, links[:50])
-    assert loses_nothing(page, page, links[5:], links)
-    assert not loses_nothing(page, page, links[6:], links)
+    whole = form(_TEXT, *links)
+    assert loses_nothing(whole, form(_TEXT, *links[:50]))
+    assert loses_nothing(form(_TEXT, *links[5:]), whole)
+    assert not loses_nothing(form(_TEXT, *links[6:]), whole)
+    assert loses_nothing(form(_TEXT, *links[6:]), whole, known_links=links[:2])
 
 
 def test_a_shell_lacks_everything() -> None:
-    assert not loses_nothing(document(_TEXT, "shell"), document(_TEXT), [], [])
+    assert not loses_nothing(form(_TEXT, source="shell"), form(_TEXT))
+
+
+@pytest.mark.parametrize(("n_around", "is_same"), [(40, True), (60, False)])
+def test_a_few_words_that_the_raw_page_shows_beside_its_text(n_around: int, is_same: bool) -> None:
+    """Of a text of few words beside a large menu, rules take all that a page shows."""
+    around = " ".join(f"around{n}" for n in range(n_around))
+    raw = form("few words of its own", shown=f"{around} few words of its own")
+    rendered = f"{around} {_TEXT} few words of its own"
+    added = form(_TEXT).page.shingles
+    assert loses_nothing(raw, form(rendered), added) == is_same
+    assert not loses_nothing(form("few words of its own"), form(rendered), added)
