@@ -13,7 +13,7 @@ from dedup.document import Document
 from dedup.explain.comparison import Comparison
 from dedup.explain.fate import Fate
 from dedup.explain.origin import TextOrigin
-from dedup.explain.reasons import LEFT_OUT, reason_words, remedy
+from dedup.explain.reasons import LEFT_OUT, reason_words, remedy, visit_words
 from dedup.explain.replay import Candidate, StageReport
 from dedup.explain.text_differences import Part
 from dedup.rendering.record import HowRead, reading_words
@@ -35,6 +35,10 @@ def fate_text(fate: Fate) -> Text:
         tried = "left out" if fate.reason in LEFT_OUT else "tried"
         done = f"{tried} {time}" if fate.is_fetched is False else f"fetched {time}{title}"
         lines.append(done)
+    if fate.visited is not None:
+        to = f" to {plain(fate.moved_to)}" if fate.moved_to else ""
+        found = f"{plain(visit_words(fate.visited))}{to}"
+        lines.append(f"visited {_time(fate.visited_at or 0)}: {found}")
     text = Text("\n  ".join(lines))
     text.stylize("bold", 0, len(lines[0]))
     return text
@@ -109,8 +113,9 @@ def _unrecorded(fate: Fate) -> Iterator[str]:
         yield "not found: no row of the collection has this id or URL"
     else:
         yield (
-            "never seen: no fetched page links to it, or the link was out of scope, to a file"
-            " that is not a page, or marked nofollow (DEDUP_ROBOTS_META_OBEY=0 follows those)"
+            "never seen: no fetched page links to it, or the link was out of scope, left out by"
+            " allow or deny, to a file that is not a page, or marked nofollow"
+            " (DEDUP_ROBOTS_META_OBEY=0 follows those)"
         )
     if fate.nearest:
         yield "rows with the most similar names:" if fate.is_row else "most similar known URLs:"

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from os.path import commonprefix
 from typing import Literal
@@ -43,6 +43,8 @@ class Fate:
         page_url, kind: for an alias, by `redirect`, `route` or `canonical` link.
         duplicates: for a stored page, the number of its duplicates by stage.
         apart: for a stored page that the second look kept, the page it resembles, and why.
+        visited, visited_at, moved_to: for a page, from `follow`: what its last visit in a refresh
+            found, as in the table `visits`, when, and where that was led; None: there was none.
         nearest: for an unknown URL, the most similar known URLs.
         is_row: the job is that of a collection, so this is a row.
     """
@@ -67,6 +69,9 @@ class Fate:
     kind: str | None = None
     duplicates: Mapping[str, int] = field(default_factory=dict)
     apart: ApartPage | None = None
+    visited: str | None = None
+    visited_at: float | None = None
+    moved_to: str | None = None
     nearest: tuple[str, ...] = ()
     waits_for: str = ""
     is_row: bool = False
@@ -114,12 +119,12 @@ def find_fate(store: JobStore, url: str) -> Fate:
 
 
 def follow(store: JobStore, url: str) -> list[Fate]:
-    """The fate of `url` and, for an alias, of the page that it leads to."""
-    fates = [find_fate(store, url)]
+    """The fate of `url` and, for an alias, of the page that it leads to, with their last visits."""
+    fates = [_with_last_visit(store, find_fate(store, url))]
     asked = {url}
     while (target := fates[-1].page_url) is not None and target not in asked:
         asked.add(target)
-        fates.append(find_fate(store, target))
+        fates.append(_with_last_visit(store, find_fate(store, target)))
     return fates
 
 
@@ -148,6 +153,17 @@ def _fate(store: JobStore, asked: str, found: FoundRecord) -> Fate:
     outcome, number = found
     details = store.explain.details(outcome, number)
     return Fate(asked=asked, outcome=outcome, number=number, **details)
+
+
+def _with_last_visit(store: JobStore, fate: Fate) -> Fate:
+    if fate.outcome not in ("stored", "duplicate") or fate.url is None:
+        return fate
+    changes = store.refreshes.changes
+    if not (visits := changes.visits(fate.url)):
+        return fate
+    found = visits[-1]
+    moved_to = changes.redirect(fate.url) if found.outcome == "moved" else None
+    return replace(fate, visited=found.outcome, visited_at=found.seen_at, moved_to=moved_to)
 
 
 def _nearest(store: JobStore, url: str) -> tuple[str, ...]:

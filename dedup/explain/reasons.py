@@ -124,6 +124,19 @@ _REASONS = {
 }
 """For each reason: its words, and the remedy or the name of one."""
 
+FAILED = "failed: "
+
+_VISITS = {
+    "template": "a new version, without a change of the page's own text",
+    "missing": "404; the page is gone if the next visit finds the same",
+    "gone": "gone: 404 or the text of other pages in two visits, or 410",
+    "moved": "moved",
+    "back": "it is there again",
+    "failed: other_text": (
+        "failed: its text is that of other pages, or most pages of its host have others at once"
+    ),
+}
+
 LEFT_OUT = frozenset(
     {"duplicate_link", "host_pages", "host_too_complex", "learned_rule", "same_route", "trap"}
 )
@@ -176,6 +189,17 @@ def reason_words(reason: str) -> str:
         return f"the server answered {status}"
     words, _ = _REASONS.get(reason, (f"the download failed with {reason}", ""))
     return words
+
+
+def visit_words(outcome: str) -> str:
+    """What a visit in a refresh found, in words.
+
+    >>> visit_words("unchanged"), visit_words("failed: http_503")
+    ('unchanged', 'failed: the server answered 503')
+    """
+    reason = outcome.removeprefix(FAILED)
+    known = f"{FAILED}{reason_words(reason)}" if reason != outcome else outcome
+    return _VISITS.get(outcome, known)
 
 
 def remedy(reason: str) -> str:

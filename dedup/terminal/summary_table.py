@@ -134,8 +134,8 @@ def _lines(account: Mapping[str, Any], job: Path | str | None) -> Iterator[str]:
         yield f"refresh {refresh['number']}: {', '.join(found) or 'nothing visited yet'}"
         if n_failed := refresh.get("failed"):
             yield (
-                f"{n_failed:,} pages could not be revisited and are unchanged; the next refresh"
-                " tries them again"
+                f"visits that failed: {n_failed:,}; these pages stay as they are, and the next"
+                " refresh tries them again (dedup why tells the reason)"
             )
     yield from _freshness(account.get("freshness", {}))
     if "rates" in account:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from dedup.changes import Changes
+from dedup.cli import main
 from dedup.revisits import Trust
 from dedup.store import SqliteStore
 from tests.with_constants import with_constants
@@ -115,13 +116,25 @@ def _told(crawled: Any, site: WebSite) -> dict[str, str]:
     return {each.url.removeprefix(site.url): each.change for each in rows}
 
 
-def test_what_a_refresh_found_is_told(crawl: Crawler, tagged: Any) -> None:
-    crawl("site", url=tagged.url)
+def test_what_a_refresh_found_is_told(
+    crawl: Crawler, tagged: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = crawl("site", url=tagged.url)
+
+    def why(name: str) -> str:
+        main(["why", str(first.folder), f"{tagged.url}{name}"])
+        return capsys.readouterr().out
+
+    assert "visited" not in why("plain")
     tagged.change()
     again = crawl("site", url=tagged.url, refresh=1)
     found = _told(again, tagged)
     assert found == {"changes": "changed", "new": "new", "moves": "moved"}  # /copy is no new page
+    assert "404; the page is gone if the next visit finds the same" in why("gone")
+    assert f"moved to {tagged.url}moved" in why("moves")
     assert _told(crawl("site", url=tagged.url, refresh=1), tagged) == {"gone": "gone"}
+    assert "gone: 404 or" in why("gone")
+    assert "UTC: unchanged" in why("plain")
 
 
 def _failing(make: SimpleNamespace) -> dict[str, Any]:
@@ -141,6 +154,21 @@ def _failing(make: SimpleNamespace) -> dict[str, Any]:
     }
 
 
+def test_pages_that_are_not_found_without_the_status_for_it_are_gone(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(8)]
+    site.routes |= {"/": make.page("start", *names), **{name: make.page(name) for name in names}}
+    crawl("site", url=site.url)
+    site.routes |= dict.fromkeys(names[:3], make.page("Not found"))
+    first = crawl("site", url=site.url, refresh=1).stats["refresh"]
+    assert first == {"number": 1, "failed": 3, "unchanged": 6}
+    second = crawl("site", url=site.url, refresh=1)
+    assert second.stats["refresh"] == {"number": 2, "gone": 3, "unchanged": 6}
+    assert _told(second, site) == dict.fromkeys("012", "gone")
+    assert second.stored(site) == {"/", *names}
+
+
 @pytest.mark.slow
 def test_a_server_that_fails_for_a_visit_changes_nothing(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
@@ -158,7 +186,7 @@ def test_a_server_that_fails_for_a_visit_changes_nothing(
         assert found.rows(texts) == stored, name
         assert found.stats["refresh"].keys() == {"number", "failed"}, name
         assert _told(found, site) == {host: "failed"}, name
-        assert "9 pages could not be revisited and are unchanged" in found.output, name
+        assert "visits that failed: 9;" in found.output, name
     site.routes.update(good)
     assert _told(crawl("site", url=site.url, refresh=1), site) == {}
 

@@ -57,17 +57,20 @@ _BEGAN = "began"
 
 _IS_ANSWER = "outcome <> 'failed' AND substr(v.outcome, 1, 7) <> 'failed:'"
 
-_LAST_ANSWER = f"""
+_LAST_VISIT = """
 WITH RECURSIVE earlier(n) AS (
     SELECT CAST(:last AS INTEGER)
     UNION ALL SELECT n - 1 FROM earlier WHERE n - 1 > CAST(:summed_up AS INTEGER)
 )
 SELECT v.refresh, v.outcome FROM earlier JOIN visits AS v ON v.refresh = earlier.n AND v.url = :url
-WHERE v.{_IS_ANSWER} UNION ALL SELECT 0, outcome FROM visited WHERE url = :url
+WHERE {condition} UNION ALL SELECT 0, outcome FROM visited WHERE url = :url
 ORDER BY 1 DESC LIMIT 1
-"""  # noqa: S608 -- a constant
-
+"""
 _ALL_404 = "failed: http_404"
+_OTHER_TEXT = "failed: other_text"
+
+_LAST_ANSWER = _LAST_VISIT.format(condition=f"v.{_IS_ANSWER}")
+_LAST_TEXT = _LAST_VISIT.format(condition=f"(v.{_IS_ANSWER} OR v.outcome = '{_OTHER_TEXT}')")
 
 _VANISHED = """
 UPDATE visits SET outcome = ? WHERE refresh = ? AND outcome IN ('missing', 'gone')
@@ -83,6 +86,11 @@ _VISITED = """
 SELECT r.host, v.url, v.outcome FROM visits AS v JOIN pages AS r ON r.url = v.url
 WHERE v.refresh = ?
 """
+_OTHER_TEXTS = f"""
+SELECT r.host, v.url FROM visits AS v JOIN pages AS r ON r.url = v.url
+WHERE v.refresh = ? AND v.outcome = '{_OTHER_TEXT}'
+"""  # noqa: S608 -- a constant
+_NOTE_GONE = "UPDATE visits SET outcome = 'gone' WHERE refresh = ? AND url = ?"
 _NOT_FOUND = ("missing", "gone", _ALL_404)
 _MOVED = """
 SELECT r.host, a.page_url, count(*) FROM visits AS v JOIN pages AS r ON r.url = v.url
@@ -244,33 +252,42 @@ class Refreshes:
         if not number:  # a page is read once more, to be rendered
             return
         if result in ("missing", "unchanged", "changed") and number > 1:
-            summed_up = self.retention.summed_up()
-            values = {"last": number - 1, "url": url, "summed_up": summed_up}
-            _, before = self._database.first(_LAST_ANSWER, values) or (0, None)
+            before = self._before(_LAST_ANSWER, number, url)
             if result == "missing" and before in ("missing", "gone"):
                 result = "gone"
             elif result != "missing" and before in ("gone", "moved"):
                 result = "back"
         self._database.write(_NOTE_VISIT, (number, url, result, time.time()), weight=1)
 
+    def _before(self, query: str, number: int, url: str) -> str | None:
+        values = {"last": number - 1, "url": url, "summed_up": self.retention.summed_up()}
+        _, outcome = self._database.first(query, values) or (0, None)
+        return outcome
+
     def settle(self) -> None:
-        """At the end of a refresh, take back what most pages of a host cannot have become.
+        """At the end of a refresh, decide by what all visits to a host have found.
 
         If most of the visited pages of a host are missing or gone, or redirect to one page, their
         visits have failed. If it was so in the visit before, they are missing. Pages that were gone
-        before say nothing of that.
+        before say nothing of that. The others that show the text of other pages in two visits in a
+        row are gone: the server says so without the status for it.
         """
         number = self.current()
-        visited, before = self._visited(number), self._visited(number - 1)
+        visited, last = self._visited(number), self._visited(number - 1)
         with self._database.unit(weight=0) as connection:
             for host, outcomes in visited.items():
-                was_so = is_most(_vanished(before[host]), before[host].total())
+                was_so = is_most(_vanished(last[host]), last[host].total())
                 if is_most(_vanished(outcomes), outcomes.total()) and not was_so:
                     connection.execute(_VANISHED, (_ALL_404, number, host))
             for host, target, n_moved in self._database.all(_MOVED, (number, MIN_VANISHED)):
                 if is_most(n_moved, visited[host].total()):
                     failed = "failed: redirect_to_one_page"
                     connection.execute(_AT_ONE_PAGE, (failed, number, host, target))
+            for host, url in self._database.all(_OTHER_TEXTS, (number,)):
+                is_doubted = is_most(visited[host][_OTHER_TEXT], visited[host].total())
+                before = self._before(_LAST_TEXT, number, url)
+                if before == "gone" or (before == _OTHER_TEXT and not is_doubted):
+                    connection.execute(_NOTE_GONE, (number, url))
 
     def _visited(self, number: int) -> defaultdict[str, Counter[str]]:
         """How many pages of each host had each outcome, without those gone before and still."""
@@ -279,7 +296,7 @@ class Refreshes:
         gone = {url for url, page in away.items() if page.outcome == "gone"}
         found: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for host, url, outcome in self._database.all(_VISITED, (number,)):
-            if not (outcome in _NOT_FOUND and url in gone):
+            if not (outcome in (*_NOT_FOUND, _OTHER_TEXT) and url in gone):
                 found[host][outcome] += 1
         return found
 

@@ -153,6 +153,33 @@ def test_pages_that_are_gone_say_nothing_of_their_host(new_job: Callable[..., Jo
     }
 
 
+def test_pages_that_show_the_text_of_others_in_two_visits_are_gone(
+    new_job: Callable[..., Job],
+) -> None:
+    """As a server says that has no status for it, or scripts that show a route."""
+    job = new_job(**{name: f"The text of {name}." for name in "abcdefgh"})
+    other = dict.fromkeys("abc", "failed: other_text")
+    assert job.visit(**other) == {}
+    assert job.visit(a="failed: timeout") == {}
+    assert _kinds(job.visit(a="failed: other_text")) == {"a": "gone"}
+    assert job.visit(**other) == {}
+    assert _kinds(job.visit(**other)) == {"b": "gone", "c": "gone"}
+    assert job.store.stats.refreshed() == {"number": 5, "gone": 3, "unchanged": 5}
+    more = {**other, **dict.fromkeys("de", "failed: other_text")}
+    assert job.visit(**more) == {}  # two of the five that were there
+    assert _kinds(job.visit(**more)) == {"d": "gone", "e": "gone"}
+    assert _kinds(job.visit()) == dict.fromkeys("abcde", "back")
+
+
+def test_most_pages_of_a_host_are_not_gone_for_showing_one_text(
+    new_job: Callable[..., Job],
+) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    for _ in range(3):
+        told = job.visit(**dict.fromkeys("abc", "failed: other_text"))
+        assert _kinds(told) == {"a.example": "failed"}
+
+
 def test_a_single_page_can_be_gone(new_job: Callable[..., Job]) -> None:
     job = new_job(a="The text of a.")
     assert job.visit(a="missing") == {}
