@@ -21,6 +21,7 @@ from dedup.scrapy.rendering.proxy import WARM_UP_URL
 from dedup.scrapy.rendering.reach import IsInScope, Reach
 from dedup.scrapy.rendering.record import Reason, Rendering, RenderingError, StoppedBy
 from dedup.scrapy.rendering.shown import ShownDocument
+from dedup.urls.routes import route_of
 
 _NOT_PASSED_ON = {
     "connection", "content-disposition", "content-encoding", "content-length", "keep-alive",
@@ -297,8 +298,13 @@ class PageVisit:
         return await document.has_grown()
 
     def _shown_url(self, url: str, shown: str) -> str:
-        """The page's URL; another one, if a script has named one of the same site for its state."""
+        """The page's URL; another one, if a script has named one of the same site for its state.
+
+        At a route that a script has set, the page is another one, to which this one leads.
+        """
         if _same_page(shown, url):
+            if route_of(shown) not in ("", route_of(url)):
+                self._leads_to = self._leads_to or shown
             return url
         if not self._is_in_scope(shown):
             raise RenderingError("refused", f"the page calls itself {shown}")

@@ -361,6 +361,18 @@ def test_a_route_that_failed_is_tried_again(
     assert found.keys() == {"", *app.routes}
 
 
+def test_a_route_that_a_script_sets_is_known(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    script = f"""location.hash = "/first";
+      document.querySelector("#root").textContent = "{make.prose("first")}";"""
+    site.routes["/app.js"] = make.Answer(script.encode(), content_type="text/javascript")
+    site.routes["/"] = _SHELL
+    crawled = crawl("site", "-s", "DEDUP_RENDER=auto", *_SECONDS, url=site.url)
+    assert crawled.stored(site) == {"/"}
+    assert crawled.rows("SELECT url FROM duplicates") == [f"{site.url}#/first"]
+
+
 def test_a_link_that_a_script_makes_by_history_is_an_ordinary_url(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
