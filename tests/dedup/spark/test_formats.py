@@ -87,12 +87,13 @@ def test_pages_are_read_by_templates_learned_first(tmp_path: Path) -> None:
     assert set(plain.read_bytes().splitlines()) - set(stays)
 
 
-def test_parquet_with_markup(tmp_path: Path) -> None:
+def test_parquet_with_markup_and_with_texts(tmp_path: Path) -> None:
     import pyarrow.parquet
 
-    source, out, whole = (tmp_path / name for name in ("in.parquet", "out", "whole.parquet"))
-    table = pyarrow.Table.from_pylist([{**page, "text": ""} for page in PAGES])
-    pyarrow.parquet.write_table(table, source)
+    source, out, whole = (tmp_path / name for name in ("in.parquet", "out.parquet", "w.parquet"))
+    rows: list[dict[str, Any]] = [{**page, "text": "", "count": page["id"] * 2} for page in PAGES]
+    rows += [{**row, "id": 1000 + row["id"], "html": None, "count": 7} for row in planted(6)]
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), source)
     assert main(["run", str(source), "-o", str(out), "--html", "html", *SPARK]) == 0
     assert main(["run", str(source), "-o", str(whole)]) == 0
     kept = [
@@ -101,7 +102,8 @@ def test_parquet_with_markup(tmp_path: Path) -> None:
         for row in pyarrow.parquet.read_table(part).to_pylist()
     ]
     assert kept == pyarrow.parquet.read_table(whole).to_pylist()
-    assert len(kept) < len(PAGES)
+    for is_page, count in ((True, len(PAGES)), (False, len(rows) - len(PAGES))):
+        assert 0 < sum((row["html"] is not None) == is_page for row in kept) < count
 
 
 def test_csv_archives_and_lines_in_one_folder(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
 ]
 
-SMALL_PARTS = Engine(rules=Rules(), bucket_pairs=50, compared_pairs=20)
+SMALL_PARTS = Engine(rules=Rules(), bucket_pairs=50, compared_pairs=20, serial_pairs=0)
 
 
 def hard_rows() -> list[dict[str, Any]]:
@@ -60,14 +60,13 @@ def test_one_text_often_large_buckets_short_rows_and_names(
     rows = hard_rows()
     expected = on_one_machine(rows)
     assert 250 < sum(mark[1] is not None for mark in expected.values()) < 300
+    before = kept_frames(session)
     assert on_spark(frame_of(session, rows, 3), engine) == expected
+    assert len(kept_frames(session) - before) == 1  # the result's; frames between are released
 
 
-def test_frames_between_are_released(session: SparkSession) -> None:
-    rows = hard_rows()[:200]
-    before = session._jsc.getPersistentRDDs().size()
-    on_spark(frame_of(session, rows, 2), Engine(rules=Rules(), serial_pairs=0))
-    assert session._jsc.getPersistentRDDs().size() == before + 1  # the result's
+def kept_frames(session: SparkSession) -> set[int]:
+    return set(session._jsc.getPersistentRDDs().keySet())
 
 
 _LOST = """

@@ -206,24 +206,6 @@ def test_files_are_those_of_one_machine(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["run", *options, "--engine", "spark", "-o", str(out), "--job", "x"]) == 2
 
 
-def test_parquet_comes_and_goes_as_parquet(tmp_path: Path) -> None:
-    import pyarrow.parquet
-
-    rows = [{**row, "count": row["id"] * 2} for row in planted(6)]
-    source = tmp_path / "in.parquet"
-    pyarrow.parquet.write_table(pa.Table.from_pylist(rows), source)
-    out = tmp_path / "out.parquet"
-    assert main(["run", str(source), *SPARK, "-o", str(out)]) == 0
-    whole = tmp_path / "whole.parquet"
-    assert main(["run", str(source), "-o", str(whole)]) == 0
-    kept = [
-        row
-        for part in sorted(out.glob("part-*"))
-        for row in pyarrow.parquet.read_table(part).to_pylist()
-    ]
-    assert kept == pyarrow.parquet.read_table(whole).to_pylist()
-
-
 # Options that Spark has no answer to, and what is said.
 REFUSED = [
     (["--job", "j"], "--job cannot be used with --engine spark"),
