@@ -37,10 +37,8 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", DOC, re.DOTALL)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, quick_spark: None) -> Path:
-    """Where all commands have been run, one after the other: those without a pipe, right here."""
-    path = tmp_path_factory.mktemp("collections")
+def run_commands(path: Path) -> None:
+    """Run all commands in a folder, one after the other: those without a pipe, right here."""
     lines = [json.dumps(row) + "\n" for row in NEWS]
     (path / "news.jsonl").write_text("".join(lines))
     (path / "old.jsonl").write_text(json.dumps({"id": "old", "text": "A NOTE."}) + "\n")
@@ -72,7 +70,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory, quick_spark: None) -> Path:
             (path / "said.txt").write_text(errors.getvalue())
         if line.startswith("dedup why"):
             (path / "why.txt").write_text(out.getvalue())
-    return path
 
 
 def has_spark() -> bool:
@@ -116,28 +113,40 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_each_command_writes_what_it_says(folder: Path, name: str) -> None:
-    if name.startswith("on-spark") and not has_spark():
-        pytest.skip("there is no Spark, or no Java")
-    assert ids(folder / name) == WRITTEN[name]
+def test_each_command_does_what_it_says(tmp_path: Path, quick_spark: None) -> None:
+    """One test: what tests share is made by each process that has one of them."""
+    run_commands(tmp_path)
+    written = {
+        name: found
+        for name, found in WRITTEN.items()
+        if has_spark() or not name.startswith("on-spark")
+    }
+    assert {name: ids(tmp_path / name) for name in written} == written
+    check_first_output(tmp_path)
+    assert (tmp_path / "unique-products.csv").read_bytes() == PRODUCTS.encode()
+    assert len((tmp_path / "unique-nested.jsonl").read_text().splitlines()) == 3
+    assert json.loads((tmp_path / "broken.jsonl").read_text())["place"] == "line 2"
+    assert "duplicate" in (tmp_path / "why.txt").read_text()
+    assert (tmp_path / "duplicates.parquet").exists()
+    if find_spec("pandas") is not None:
+        (example,) = blocks("python")
+        done = subprocess.run(
+            [sys.executable, "-c", example],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout == blocks("text")[0]
 
 
-def test_first_output_is_the_real_one(folder: Path) -> None:
+def check_first_output(folder: Path) -> None:
     shown = blocks("console")[0].split("\n", 1)[1].splitlines()
     said = (folder / "said.txt").read_text().splitlines()
     assert [line.rstrip() for line in said[:-1]] == shown[:-1]
     assert said[-1].split(";")[0] == shown[-1].split(";")[0]
     record = json.loads((folder / "duplicates.jsonl").read_text().splitlines()[0])
     assert record == json.loads(blocks("json")[0])
-
-
-def test_other_files_are_there(folder: Path) -> None:
-    assert (folder / "unique-products.csv").read_bytes() == PRODUCTS.encode()
-    assert len((folder / "unique-nested.jsonl").read_text().splitlines()) == 3
-    assert json.loads((folder / "broken.jsonl").read_text())["place"] == "line 2"
-    assert "duplicate" in (folder / "why.txt").read_text()
-    assert (folder / "duplicates.parquet").exists()
 
 
 def test_every_option_is_in_an_example() -> None:
@@ -147,12 +156,3 @@ def test_every_option_is_in_an_example() -> None:
     names = set(re.findall(r"^  (--?[\w-]+)", options, re.MULTILINE))
     examples = "\n".join(blocks("console"))
     assert not {name for name in names if f"{name} " not in examples}
-
-
-def test_the_python_example(folder: Path) -> None:
-    pytest.importorskip("pandas", reason="pandas is not installed")
-    (example,) = blocks("python")
-    done = subprocess.run(
-        [sys.executable, "-c", example], cwd=folder, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == blocks("text")[0]
