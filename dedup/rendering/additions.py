@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from dedup.rendering.comparison import NO_SHINGLES, Form, Shingles, loses_nothing
+from dedup.document import Document
+from dedup.rendering.comparison import (
+    NO_SHINGLES,
+    Form,
+    Shingles,
+    has_lost_text,
+    loses_nothing,
+)
 from dedup.rendering.learner import Template
 
 _MAX_PAGES = 8
@@ -21,15 +28,29 @@ class Added(NamedTuple):
 
     Attributes:
         template: its number.
-        raw_text: a hash; a page with the same text is no other page.
+        raw_text: a hash.
+        raw_shingles: all that the raw page shows.
         shingles: that the raw page has not, wherever on the page they are.
         links: all of the rendered page.
     """
 
     template: int
     raw_text: int
+    raw_shingles: Shingles
     shingles: Shingles
     links: frozenset[str]
+
+
+class Compared(NamedTuple):
+    """What a page's raw form is to its rendered one.
+
+    Attributes:
+        lacks_nothing: has it all but furniture? None: only another page can tell.
+        is_richer: is it to be stored, as scripts have taken most of its text away?
+    """
+
+    lacks_nothing: bool | None
+    is_richer: bool = False
 
 
 class Additions:
@@ -43,29 +64,61 @@ class Additions:
     def __init__(self, resumed: Collection[int] = ()) -> None:
         self._resumed = resumed
         self._pages: deque[Added] = deque(maxlen=_MAX_PAGES)
+        self._open: set[int] = set()
+        """Hashes of the raw texts of pages that were kept before other pages told."""
 
-    def lacks_nothing(self, template: Template, raw: Form, rendered: Form) -> bool | None:
-        """Has the raw page all but furniture?
+    def compare(self, template: Template, raw: Form, rendered: Form) -> Compared:
+        """Compare a page, raw and rendered.
 
-        None: it lacks something, and there is no other page of its template to tell whether that is
-        furniture: none was compared, or only pages of which this is not known any more. Pages at
-        routes have one raw text, and tell nothing of each other.
+        Only another page can tell if the raw page lacks something, and no other page of its
+        template was compared, or only pages of which it is not known any more what they got. One
+        with the same raw text may be the same page: it tells only if it got something else. Pages
+        at routes have one raw text, and tell nothing of each other.
         """
-        text = xxh3_64_intdigest(raw.page.normal_text.encode("utf-8", "surrogatepass"))
-        others = [each for each in self._pages if each.raw_text != text]
-        known = np.unique(np.concatenate([NO_SHINGLES, *(each.shingles for each in others)]))
-        known_links = frozenset[str]().union(*(each.links for each in others))
-        is_same = loses_nothing(raw, rendered, known, known_links)
-        if not is_same and (
-            raw.page.needs_rendering or template.is_dynamic or template.kind == "route"
-        ):
-            return False
+        raw_text = _hash(raw.page)
+        others = [each for each in self._pages if each.raw_text != raw_text]
+        alike = [each for each in self._pages if each.template == template.number]
+        is_told = any(each.raw_text != raw_text for each in alike)
+        known, known_links = _union(others)
+        lacks_nothing = loses_nothing(raw, rendered, known, known_links)
+        is_richer = False
+        if not lacks_nothing:
+            if raw.page.needs_rendering or template.kind == "route":
+                return Compared(lacks_nothing=False)
+            common = _joined(each.raw_shingles for each in self._pages)
+            is_richer = has_lost_text(raw, rendered, common, known)
+            if template.is_dynamic and not (is_richer and is_told):
+                return Compared(lacks_nothing=False)
         # What is beside the text may be part of the next page's text, once the site is known.
-        added = np.setdiff1d(rendered.shown(), raw.shown(), assume_unique=True)
+        raw_shingles = raw.shown()
+        added = np.setdiff1d(rendered.shown(), raw_shingles, assume_unique=True)
         links = frozenset(rendered.links)
         is_new = not links.difference(raw.links) <= known_links or not np.isin(added, known).all()
-        if not is_same or is_new:
-            self._pages.append(Added(template.number, text, added, links))
-        if is_same or any(each.template == template.number for each in others):
-            return is_same
-        return None if not template.n_same or template.number in self._resumed else False
+        if is_new or not lacks_nothing:
+            self._pages.append(Added(template.number, raw_text, raw_shingles, added, links))
+        if lacks_nothing or is_told:
+            return Compared(lacks_nothing or is_richer, is_richer)
+        if alike and not loses_nothing(raw, rendered, *_union([*others, *alike])):
+            return Compared(lacks_nothing=False)
+        if template.n_same and template.number not in self._resumed:
+            return Compared(lacks_nothing=False)
+        if is_richer:
+            self._open.add(raw_text)
+        return Compared(None, is_richer)
+
+    def may_be_replaced(self, raw: Document) -> bool:
+        """Was a page with this raw text kept before other pages told? Then it makes no copies."""
+        return bool(self._open) and _hash(raw) in self._open
+
+
+def _hash(raw: Document) -> int:
+    return xxh3_64_intdigest(raw.normal_text.encode("utf-8", "surrogatepass"))
+
+
+def _union(pages: Sequence[Added]) -> tuple[Shingles, frozenset[str]]:
+    links = frozenset[str]().union(*(each.links for each in pages))
+    return _joined(each.shingles for each in pages), links
+
+
+def _joined(each: Iterable[Shingles]) -> Shingles:
+    return np.unique(np.concatenate([NO_SHINGLES, *each]))

@@ -57,9 +57,21 @@ def loses_nothing(
     if raw.page.needs_rendering and not rendered.page.needs_rendering:
         return False
     own, known = set(raw.links), set(known_links)
-    wanted = [link for link in rendered.links if link in own or link not in known]
+    wanted = [link for link in rendered.links if link not in known]
     n_links = sum(link in own for link in wanted)
     return _text_share(raw, rendered, added) >= _KEPT_SHARE and n_links >= _KEPT_SHARE * len(wanted)
+
+
+def has_lost_text(raw: Form, rendered: Form, common: Shingles, added: Shingles) -> bool:
+    """Have scripts taken most of the raw page's own text away, and added less than half of that?
+
+    Such as a note that asks readers to pay, or to reload. `common`: what other raw pages show;
+    `added`: as for `loses_nothing`.
+    """
+    own = np.setdiff1d(raw.page.shingles, common)
+    lost = np.setdiff1d(own, rendered.shown())
+    new = np.setdiff1d(np.setdiff1d(rendered.page.shingles, raw.shown()), added)
+    return len(lost) >= max(_FEW_SHINGLES, len(own) / 2, 2 * len(new))
 
 
 def _text_share(raw: Form, rendered: Form, added: Shingles) -> float:

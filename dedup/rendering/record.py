@@ -16,6 +16,9 @@ LATER, LAST = "later: ", "last: "
 """Instead of `FAILED`: pages that are rendered once more when nothing else is left; and those that
 are queued for that."""
 
+KEPT = "kept"
+"""The reason of a page that was rendered, and is stored as it was before."""
+
 BOTH_WAYS = ("first", "audit")
 """Reasons of pages that are rendered to find out whether they had to be."""
 
@@ -28,6 +31,7 @@ _WORDS = {
     "no_scripts": "it has nothing that changes it in a browser",
     "static": "pages of its template lack nothing before scripts run",
     "duplicate": "its text before scripts run is that of another page",
+    KEPT: "its scripts have taken most of its text away",
     TURNED_OVER: "pages of its template need it, as was found later; the crawl fetches it again",
     QUEUED_AGAIN: "pages of its template need it, as was found later; it is queued for that",
 }

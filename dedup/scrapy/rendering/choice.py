@@ -14,10 +14,10 @@ from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import HtmlResponse, Response
 from xxhash import xxh3_64_intdigest
 
-from dedup.rendering.additions import Additions
+from dedup.rendering.additions import Additions, Compared
 from dedup.rendering.comparison import Form, loses_nothing
 from dedup.rendering.learner import Choice, HostTemplates, Kind, Template
-from dedup.rendering.record import BOTH_WAYS, FAILED, LAST, LATER, TURNED_OVER, HowRead
+from dedup.rendering.record import BOTH_WAYS, FAILED, KEPT, LAST, LATER, TURNED_OVER, HowRead
 from dedup.scrapy.job.job import Job
 from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.rendering.order import ArrivalOrder
@@ -176,11 +176,13 @@ class RenderedPages:
             if may_be_copy and kind == "full" and self._is_copy(raw):
                 return Choice(None, is_rendered=False, why="duplicate")
             return Choice(None, is_rendered=True, why="always")
-        templates = self._of_host(host)
+        templates, additions = self._of_host(host), self._additions[host]
+
+        def is_copy() -> bool:
+            return may_be_copy and not additions.may_be_replaced(raw.page) and self._is_copy(raw)
+
         while True:
-            found = templates.choose(
-                raw.template, kind, is_copy=lambda: may_be_copy and self._is_copy(raw)
-            )
+            found = templates.choose(raw.template, kind, is_copy=is_copy)
             if found.is_rendered is not None or found.template is None:
                 return found
             await self._event(host, found.template).wait()
@@ -227,12 +229,13 @@ class RenderedPages:
     ) -> Reading:
         """Read a page raw and rendered; `failed`: what is noted if it may come again."""
         is_same: bool | None = None
+        is_richer = False
         began = time.monotonic()
         try:
             rendered, record = await self._rendered(response)
             seconds = record.seconds
             raw, rendered = await self._by_same_knowledge(response, raw, rendered)
-            is_same = self._lacks_nothing(host, raw, rendered, choice.template)
+            is_same, is_richer = self._compare(host, raw, rendered, choice.template)
         except RenderingError as error:
             self._stats.inc_value(f"dedup/rendering/failed/{error.reason}")
             seconds = time.monotonic() - began
@@ -250,9 +253,10 @@ class RenderedPages:
         if failed == FAILED:
             self._last_failures[host] = 0
         # A page that lacks nothing is read as the others of its template are.
-        is_raw = is_same and choice.why in BOTH_WAYS
+        is_raw = is_richer or (is_same and choice.why in BOTH_WAYS)
         done = choice._replace(is_rendered=not is_raw)
-        self._note(host, raw, done, seconds=seconds, is_same=is_same)
+        why = KEPT if is_richer else ""
+        self._note(host, raw, done, why=why, seconds=seconds, is_same=is_same)
         if not is_raw:
             self._spared.note(host, response, rendered.page, record)
         self._stats.inc_value(f"dedup/rendering/rendered/{choice.why}")
@@ -260,14 +264,14 @@ class RenderedPages:
         self._note_shown(chosen)
         return chosen._replace(links=list(dict.fromkeys([*chosen.links, *other.links])))
 
-    def _lacks_nothing(
+    def _compare(
         self, host: str, raw: Reading, rendered: Reading, template: Template | None
-    ) -> bool | None:
+    ) -> Compared:
         links = [each for each in rendered.links if self._is_in_scope(each)]
         forms = Form(raw.page, raw.links, raw.outline), Form(rendered.page, links, rendered.outline)
         if template is None:
-            return loses_nothing(*forms)
-        return self._additions[host].lacks_nothing(template, *forms)
+            return Compared(loses_nothing(*forms))
+        return self._additions[host].compare(template, *forms)
 
     async def _rendered(self, response: Response) -> tuple[Reading, Rendering]:
         """The page as the browser shows it, and the record of the rendering."""

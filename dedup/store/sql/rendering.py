@@ -8,6 +8,7 @@ from dedup.rendering.learner import Kind, Template
 from dedup.rendering.record import (
     BOTH_WAYS,
     FAILED,
+    KEPT,
     LAST,
     LATER,
     QUEUED_AGAIN,
@@ -40,7 +41,7 @@ FROM rendering AS r WHERE host = ? AND sketch IS NOT NULL ORDER BY template
 """
 _TURN_OVER = f"""
 UPDATE rendering SET why = '{TURNED_OVER}'
-WHERE host = ? AND template = ? AND period >= ? AND why IN ('static', 'duplicate')
+WHERE host = ? AND template = ? AND period >= ? AND why IN ('static', 'duplicate', '{KEPT}')
 """  # noqa: S608 -- a constant
 _TO_RENDER = """
 SELECT r.url, p.number, d.number FROM rendering AS r

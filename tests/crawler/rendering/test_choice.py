@@ -291,6 +291,26 @@ def test_template_that_is_turned_over_has_its_pages_queued_again(job: Job) -> No
     assert pages._queue_again() is None
 
 
+def test_a_text_that_scripts_take_away_is_kept(job: Job) -> None:
+    played = Played(lambda url: f"Log in to read this. {url}")
+    pages = rendering(job, played)
+    raw = [reading_of(url_of(n), " ".join(f"w{n}x{m}" for m in range(99))) for n in range(6)]
+    found = read(pages, *raw)
+    assert [each.page for each in found] == [each.page for each in raw]
+    assert found[0].links == [f"{url_of(0)}/made", f"{url_of(0)}/to"]
+    assert [how(job, n) for n in (0, 5)] == [(False, "kept"), (False, "static")]
+
+
+def test_a_text_that_all_pages_open_with_is_replaced_after_all(job: Job) -> None:
+    played = Played(lambda url: " ".join(f"{url}/word{n}" for n in range(8)))
+    pages = rendering(job, played)
+    store(job, read(pages, reading_of(url_of(0), _TEXT))[0].page)
+    assert how(job, 0) == (False, "kept")
+    (found,) = read(pages, reading_of(url_of(1), _TEXT))
+    assert "/word7" in found.page.text
+    assert how(job, 0) == (False, "turned_over")
+
+
 def test_what_was_learned_is_known_to_the_next_process(job: Job) -> None:
     read(rendering(job, Played(same)), *(reading_of(url_of(n), same(url_of(n))) for n in range(4)))
     played = Played(same)

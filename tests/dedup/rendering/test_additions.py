@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from dedup.document import Document
-from dedup.rendering.additions import Additions
+from dedup.rendering.additions import Additions, Compared
 from dedup.rendering.comparison import Form
 from dedup.rendering.learner import Template
 from dedup.sites.outline import Box, Line, Outline
@@ -34,7 +34,10 @@ class Pages:
         return self.compare_forms(*map(form, texts))
 
     def compare_forms(self, raw: Form, rendered: Form) -> bool | None:
-        return self._additions.lacks_nothing(self.template, raw, rendered)
+        return self.compared(raw, rendered).lacks_nothing
+
+    def compared(self, raw: Form, rendered: Form) -> Compared:
+        return self._additions.compare(self.template, raw, rendered)
 
 
 def form(text: str, beside: str | None = None, links: Sequence[str] | None = None) -> Form:
@@ -72,6 +75,31 @@ def test_what_each_page_gets_is_its_own() -> None:
     pages = Pages()
     assert pages.lacks_nothing("a", words("first")) is None
     assert pages.lacks_nothing("b", words("second")) is False
+
+
+def test_pages_with_one_raw_text_are_others_if_each_gets_its_own() -> None:
+    pages = Pages()
+    raw = words("raw")
+    assert pages.compare(raw, f"{raw} {words('first')}") is None
+    assert pages.compare(raw, f"{raw} {words('first')}") is None
+    assert pages.compare(raw, f"{raw} {words('second')}") is False
+
+
+def test_a_text_that_scripts_take_away_is_kept() -> None:
+    """The first page is kept until others tell: it may be what all of them open with."""
+    pages, note = Pages(), words("pay", 20)
+    assert pages.compared(form(words("a")), form(f"{note} a")) == (None, True)
+    assert pages.compared(form(words("b")), form(f"{note} x1 x2 x3")) == (True, True)
+    pages.template.n_other = 1
+    assert pages.compared(form(words("c")), form(f"{note} y1 y2 y3")) == (True, True)
+    pages = Pages()
+    assert pages.compared(form(words("a")), form(words("view", 60))) == (None, True)
+    assert pages.compared(form(words("a")), form(words("other", 60))) == (False, False)
+    pages.template.n_other = 1
+    assert pages.compared(form(words("a")), form(words("third", 60))) == (False, False)
+    pages = Pages()  # in a later process it is not known what all pages open with
+    pages.template.n_other = 1
+    assert pages.compared(form(words("a")), form(words("view", 60))) == (False, False)
 
 
 def test_what_earlier_pages_of_the_template_did_not_get_is_lacking() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dedup.document import Document, TextSource
-from dedup.rendering.comparison import Form, loses_nothing
+from dedup.rendering.comparison import Form, has_lost_text, loses_nothing
 from dedup.sites.outline import Box, Line, Outline
 
 _TEXT = " ".join(f"word{n}" for n in range(300))
@@ -41,7 +41,8 @@ def test_links_that_only_scripts_make_are_lost() -> None:
     assert loses_nothing(whole, form(_TEXT, *links[:50]))
     assert loses_nothing(form(_TEXT, *links[5:]), whole)
     assert not loses_nothing(form(_TEXT, *links[6:]), whole)
-    assert loses_nothing(form(_TEXT, *links[6:]), whole, known_links=links[:2])
+    assert not loses_nothing(form(_TEXT, *links[1:]), whole, known_links=links[1:99])
+    assert loses_nothing(form(_TEXT, *links[6:]), whole, known_links=links[:6])
 
 
 def test_a_shell_lacks_everything() -> None:
@@ -57,3 +58,27 @@ def test_a_few_words_that_the_raw_page_shows_beside_its_text(n_around: int, is_s
     added = form(_TEXT).page.shingles
     assert loses_nothing(raw, form(rendered), added) == is_same
     assert not loses_nothing(form("few words of its own"), form(rendered), added)
+
+
+@pytest.mark.parametrize(
+    ("n_kept", "n_new", "n_common", "has_lost"),
+    [
+        (0, 0, 0, True),
+        (0, 140, 0, True),
+        (0, 200, 0, False),  # more than half of what it has lost
+        (140, 0, 0, True),
+        (200, 0, 0, False),  # it has kept most
+        (0, 0, 240, True),
+        (0, 0, 270, False),  # a few words
+        (0, 0, 300, False),  # all pages have it
+    ],
+)
+def test_a_text_that_scripts_take_away(
+    n_kept: int, n_new: int, n_common: int, has_lost: bool
+) -> None:
+    raw = form(_TEXT)
+    rendered = " ".join([*_TEXT.split()[:n_kept], *(f"new{n}" for n in range(n_new))])
+    common = form(" ".join(_TEXT.split()[:n_common])).page.shingles
+    none = form("").page.shingles
+    assert has_lost_text(raw, form(rendered), common, none) == has_lost
+    assert not has_lost_text(form(rendered), raw, common, none)
