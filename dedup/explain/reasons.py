@@ -1,5 +1,7 @@
 """Why a URL has no page: each reason in words, and its remedy."""
 
+from dedup.rendering.record import FAILED
+
 _REMEDIES = {
     "retry": "dedup retry JOB requeues it",
     "referrers": "dedup export JOB --failed FILE names the stored pages that link to it",
@@ -123,8 +125,6 @@ _REASONS = {
     ),
 }
 """For each reason: its words, and the remedy or the name of one."""
-
-FAILED = "failed: "
 
 _VISITS = {
     "template": "a new version, without a change of the page's own text",

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from dedup.document import Document
 from dedup.rendering.comparison import (
     NO_SHINGLES,
     Form,
@@ -64,8 +63,6 @@ class Additions:
     def __init__(self, resumed: Collection[int] = ()) -> None:
         self._resumed = resumed
         self._pages: deque[Added] = deque(maxlen=_MAX_PAGES)
-        self._open: set[int] = set()
-        """Hashes of the raw texts of pages that were kept before other pages told."""
 
     def compare(self, template: Template, raw: Form, rendered: Form) -> Compared:
         """Compare a page, raw and rendered.
@@ -75,7 +72,7 @@ class Additions:
         with the same raw text may be the same page: it tells only if it got something else. Pages
         at routes have one raw text, and tell nothing of each other.
         """
-        raw_text = _hash(raw.page)
+        raw_text = xxh3_64_intdigest(raw.page.normal_text.encode("utf-8", "surrogatepass"))
         others = [each for each in self._pages if each.raw_text != raw_text]
         alike = [each for each in self._pages if each.template == template.number]
         is_told = any(each.raw_text != raw_text for each in alike)
@@ -102,17 +99,7 @@ class Additions:
             return Compared(lacks_nothing=False)
         if template.n_same and template.number not in self._resumed:
             return Compared(lacks_nothing=False)
-        if is_richer:
-            self._open.add(raw_text)
         return Compared(None, is_richer)
-
-    def may_be_replaced(self, raw: Document) -> bool:
-        """Was a page with this raw text kept before other pages told? Then it makes no copies."""
-        return bool(self._open) and _hash(raw) in self._open
-
-
-def _hash(raw: Document) -> int:
-    return xxh3_64_intdigest(raw.normal_text.encode("utf-8", "surrogatepass"))
 
 
 def _union(pages: Sequence[Added]) -> tuple[Shingles, frozenset[str]]:

@@ -176,13 +176,11 @@ class RenderedPages:
             if may_be_copy and kind == "full" and self._is_copy(raw):
                 return Choice(None, is_rendered=False, why="duplicate")
             return Choice(None, is_rendered=True, why="always")
-        templates, additions = self._of_host(host), self._additions[host]
-
-        def is_copy() -> bool:
-            return may_be_copy and not additions.may_be_replaced(raw.page) and self._is_copy(raw)
-
+        templates = self._of_host(host)
         while True:
-            found = templates.choose(raw.template, kind, is_copy=is_copy)
+            found = templates.choose(
+                raw.template, kind, is_copy=lambda: may_be_copy and self._is_copy(raw)
+            )
             if found.is_rendered is not None or found.template is None:
                 return found
             await self._event(host, found.template).wait()
@@ -198,11 +196,13 @@ class RenderedPages:
     def _is_copy(self, raw: Reading) -> bool:
         """Has the raw page, which has a text of its own, an original that is recorded?
 
-        While nothing is known of its site, only an equal body counts.
+        While nothing is known of its site, only an equal body counts. A page that was kept for what
+        its scripts take away is none: all pages of its template may open with its text.
         """
         is_unknown = raw.outline is not None and raw.contribution is None
         stages = ("body",) if is_unknown else ("body", "text")
-        return self._job.pages.content.find(raw.page, stages) is not None
+        match = self._job.pages.content.find(raw.page, stages)
+        return match is not None and self._table.why_of(match.original) != KEPT
 
     def _event(self, host: str, template: Template) -> asyncio.Event:
         return self._decided.setdefault((host, template.number), asyncio.Event())

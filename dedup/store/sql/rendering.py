@@ -106,6 +106,15 @@ class RenderingTable(Queries):
         row = self._database.first(query, (host, url))
         return None if row is None else HowRead(*row)._replace(is_rendered=bool(row[4]))
 
+    def why_of(self, page: int) -> str | None:
+        """Why a stored page, by its number, was rendered, or was not; None: it is not known."""
+        query = (
+            "SELECT r.why FROM pages AS p JOIN rendering AS r ON r.host = p.host AND r.url = p.url"
+            " WHERE p.number = ?"
+        )
+        found: str | None = self._database.value(query, (page,))
+        return found
+
     # --- Pages that have to be rendered after all ------------------------------------------------
 
     def turn_over(self, host: str, template: int, since: int) -> None:
