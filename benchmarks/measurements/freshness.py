@@ -45,7 +45,16 @@ _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT))
 
 from benchmarks.sites.container import Container  # noqa: E402 -- in order
-from dedup.revisits import PageHistory, Schedule, Trust, instant, odds_of  # noqa: E402 -- in order
+from dedup.revisits import (  # noqa: E402 -- in order
+    PageHistory,
+    PageText,
+    Schedule,
+    SharedPassages,
+    Trust,
+    instant,
+    odds_of,
+    shingles_of,
+)
 from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap  # noqa: E402 -- in order
 
 _HOST = "example.com"
@@ -62,6 +71,9 @@ Texts = NDArray[np.uint64]
 The lower half of the number is how many words the text has, and one.
 """
 
+Shingles = dict[int, NDArray[np.uint64]]
+"""Those of each text, by its number."""
+
 Lastmods = NDArray[np.uint64]
 """A row for each page, a column for each commit: a number for its `lastmod`; 0: it has none."""
 
@@ -69,10 +81,13 @@ Lastmods = NDArray[np.uint64]
 class Replay:
     """What one schedule knows of the pages, and how fresh they were."""
 
-    def __init__(self, urls: list[str], texts: Texts, lastmods: Lastmods) -> None:
+    def __init__(
+        self, urls: list[str], texts: Texts, shingles: Shingles, lastmods: Lastmods
+    ) -> None:
         n = len(urls)
         self.urls = urls
         self.texts = texts
+        self.shingles = shingles
         self.lastmods = lastmods
         self.told = np.zeros(n, dtype=np.uint64)
         """The `lastmod` of each page at its last visit, or when it was first listed."""
@@ -86,7 +101,11 @@ class Replay:
         self.interval = np.full(n, 10.0)
         self.began: list[float] = []
         """When the first crawl began, and each refresh, in seconds."""
-        self.visits: list[tuple[str, int, bool]] = []
+        self.visits: list[tuple[str, int, bool, float]] = []
+        self.clock = 0.0
+        """In seconds, by one more for each part of a refresh."""
+        self.kept: list[list[tuple[float, int]]] = [[] for _ in urls]
+        """The texts that each page had, with the time."""
         self.n_fresh = np.zeros(n)
         self.n_counted = np.zeros(n)
 
@@ -102,13 +121,22 @@ class Replay:
         self.stored[pages], self.visited_at[pages] = found, now
         self.judge(pages, changed, now)
         told = [(self.urls[page], bool(each)) for page, each in zip(pages, changed, strict=True)]
-        self.visits += [(url, len(self.began) - 1, has_changed) for url, has_changed in told]
+        self.keep(pages[changed], now)
+        refresh = len(self.began) - 1
+        self.visits += [(url, refresh, has_changed, self.clock) for url, has_changed in told]
         return told
+
+    def keep(self, pages: NDArray[np.int64], now: int) -> None:
+        """Keep the texts of pages that are new, or another than before."""
+        self.clock = max(self.clock + 1, now * _DAY)
+        for page in pages.tolist():
+            self.kept[page].append((self.clock, int(self.stored[page])))
 
     def find(self, pages: NDArray[np.int64], now: int) -> None:
         """Read pages for the first time."""
         self.stored[pages] = self.texts[pages, now]
         self.first_at[pages] = self.visited_at[pages] = now
+        self.keep(pages, now)
 
     def hear(self, now: int) -> dict[str, float]:
         """Take what sitemaps say now, as `VisitOrder.hear` does; return the odds of changes."""
@@ -144,7 +172,16 @@ class Replay:
             PageHistory(self.urls[page], *row, size=int(self.stored[page]) % 2**32)
             for page, row in zip(pages.tolist(), rows, strict=True)
         )
-        return Schedule(known, self.began, self.visits)
+        return Schedule(known, self.began, self.visits, SharedPassages(self.known_texts(pages)))
+
+    def known_texts(self, pages: NDArray[np.int64]) -> Iterator[PageText]:
+        for page in pages.tolist():
+            ends = [since for since, _ in self.kept[page][1:]]
+            for (since, number), until in zip(self.kept[page], [*ends, np.inf], strict=True):
+                yield PageText(self.urls[page], since, until, self.shingles_of(number))
+
+    def shingles_of(self, number: int) -> NDArray[np.uint64]:
+        return self.shingles.get(number, np.empty(0, np.uint64))
 
     def count(self, now: int) -> None:
         counted = (self.stored != 0) & (self.texts[:, now] != 0)
@@ -205,7 +242,10 @@ def dedup(
     for start in range(0, n_visits, step):
         urls = schedule.order()[: min(step, n_visits - start)]
         for url, has_changed in replay.visit(np.array([places[url] for url in urls]), now):
-            schedule.note(url, has_changed=has_changed)
+            schedule.note(url, replay.clock, has_changed=has_changed)
+            if has_changed:
+                both = (replay.shingles_of(number) for _, number in replay.kept[places[url]][-2:])
+                schedule.passages.replaced(url, replay.clock, *both)
 
 
 REFRESHES: dict[str, Refresh] = {
@@ -218,10 +258,8 @@ REFRESHES: dict[str, Refresh] = {
 }
 
 
-def replay(
-    urls: list[str], texts: Texts, lastmods: Lastmods, refresh: Refresh, share: float, every: int
-) -> tuple[float, float, float]:
-    found = Replay(urls, texts, lastmods)
+def replay(found: Replay, refresh: Refresh, share: float, every: int) -> tuple[float, float, float]:
+    texts = found.texts
     for now in range(texts.shape[1]):
         if now % every == 0:
             found.began.append(now * _DAY)
@@ -235,7 +273,7 @@ def replay(
     return found.figures()
 
 
-def simulated(n_pages: int, n_commits: int) -> tuple[list[str], Texts, Lastmods]:
+def simulated(n_pages: int, n_commits: int) -> tuple[list[str], Texts, Shingles, Lastmods]:
     """Pages of twenty folders; the rates within a folder are spread over some decades."""
     random = np.random.default_rng(0)
     folders = random.integers(0, 20, n_pages)
@@ -244,7 +282,7 @@ def simulated(n_pages: int, n_commits: int) -> tuple[list[str], Texts, Lastmods]
     changes = random.poisson(rates[:, None], (n_pages, n_commits))
     urls = [f"https://{_HOST}/{folder}/{page}" for page, folder in enumerate(folders)]
     texts = (1 + changes.cumsum(axis=1)).astype(np.uint64) << np.uint64(32)
-    return urls, texts, np.zeros_like(texts)
+    return urls, texts, {}, np.zeros_like(texts)
 
 
 # --- A repository --------------------------------------------------------------------------------
@@ -271,17 +309,22 @@ def blobs(repository: Path, branch: str, n_commits: int) -> dict[str, dict[str, 
     return found
 
 
-def read_blobs(repository: Path, wanted: set[str], container: Container) -> dict[str, int]:
-    """A number for the words of each blob, never 0."""
+def read_blobs(
+    repository: Path, wanted: set[str], container: Container
+) -> tuple[dict[str, int], Shingles]:
+    """A number for the words of each blob, never 0, and the shingles of each number."""
     names = sorted(wanted)
-    found = {}
+    found: dict[str, int] = {}
+    shingles: Shingles = {}
     for start in range(0, len(names), 500):
         part = names[start : start + 500]
         data = _git(repository, "cat-file", "--batch", given="\n".join(part).encode())
-        for name, body in zip(part, _bodies(data), strict=True):
-            words = container.read(body).words or ()
-            found[name] = xxh3_64_intdigest(" ".join(words).encode()) >> 32 << 32 | len(words) + 1
-    return found
+        words = [container.read(body).words or () for body in _bodies(data)]
+        texts = [" ".join(each) for each in words]
+        for name, text, each, hashes in zip(part, texts, words, shingles_of(texts), strict=True):
+            found[name] = xxh3_64_intdigest(text.encode()) >> 32 << 32 | len(each) + 1
+            shingles[found[name]] = hashes
+    return found, shingles
 
 
 def _bodies(data: bytes) -> Iterator[bytes]:
@@ -320,7 +363,7 @@ def _path(url: str, root: str) -> str:
     return path + "index.html" if path.endswith("/") or not path else path
 
 
-def history(options: argparse.Namespace) -> tuple[list[str], Texts, Lastmods]:
+def history(options: argparse.Namespace) -> tuple[list[str], Texts, Shingles, Lastmods]:
     """A sample of the pages of a repository at each commit, from the first state in the log."""
     commits = blobs(options.repository, options.branch, options.commits)
     first = _git(options.repository, "log", "--first-parent", "--format=%H", options.branch)
@@ -331,7 +374,7 @@ def history(options: argparse.Namespace) -> tuple[list[str], Texts, Lastmods]:
     sample = set(paths)
     wanted = {blob for path, blob in state.items() if path in sample}
     wanted |= {blob for each in commits.values() for path, blob in each.items() if path in sample}
-    numbers = read_blobs(
+    numbers, shingles = read_blobs(
         options.repository,
         {blob for blob in wanted if blob.strip("0")},
         Container(options.select, options.remove),
@@ -342,7 +385,7 @@ def history(options: argparse.Namespace) -> tuple[list[str], Texts, Lastmods]:
         texts[:, column] = [numbers.get(state.get(path, ""), 0) for path in paths]
     told = read_lastmods(options.repository, commits, options.sitemaps, options.root)
     lastmods = np.array([[each.get(path, 0) for each in told] for path in paths], dtype=np.uint64)
-    return [f"https://{_HOST}/{path}" for path in paths], texts, lastmods
+    return [f"https://{_HOST}/{path}" for path in paths], texts, shingles, lastmods
 
 
 def _state(repository: Path, commit: str) -> dict[str, str]:
@@ -368,12 +411,22 @@ def main() -> None:
     if options.texts is not None and options.texts.exists():
         kept = np.load(options.texts)
         urls, texts, lastmods = kept["urls"].tolist(), kept["texts"], kept["lastmods"]
+        parts = np.split(kept["shingles"], np.cumsum(kept["n_shingles"])[:-1])
+        shingles = dict(zip(kept["numbers"].tolist(), parts, strict=True))
     else:
         has_site = options.repository is not None
         found = history(options) if has_site else simulated(options.pages, options.commits)
-        urls, texts, lastmods = found
+        urls, texts, shingles, lastmods = found
         if options.texts is not None:
-            np.savez_compressed(options.texts, urls=urls, texts=texts, lastmods=lastmods)
+            np.savez_compressed(
+                options.texts,
+                urls=urls,
+                texts=texts,
+                lastmods=lastmods,
+                numbers=np.fromiter(shingles, np.uint64, len(shingles)),
+                n_shingles=[len(each) for each in shingles.values()],
+                shingles=np.concatenate([np.empty(0, np.uint64), *shingles.values()]),
+            )
     n_changes, _ = changes(texts)
     print(f"{len(urls)} pages, {texts.shape[1]} commits, {n_changes.sum():.0f} changes,", end=" ")
     print(f"{(n_changes > 0).sum()} pages change")
@@ -383,13 +436,14 @@ def main() -> None:
             name: np.array(
                 [
                     replay(
-                        *(urls, texts[:, start:], lastmods[:, start:]),
+                        Replay(urls, texts[:, start:], shingles, lastmods[:, start:]),
                         *(refresh, share, options.every),
                     )
                     for start in range(options.every)
                 ]
             )
             for name, refresh in REFRESHES.items()
+            if name != "sitemaps" or lastmods.any()
         }
         uniform, best = (figures[name][:, 0] for name in ("uniform", "oracle"))
         for name, found in figures.items():

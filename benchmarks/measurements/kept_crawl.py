@@ -47,7 +47,7 @@ from dedup import cli
 from dedup.changes import settle
 from dedup.cli import keeping
 from dedup.report.page import write_report
-from dedup.revisits import Schedule
+from dedup.revisits import Schedule, SharedPassages
 from dedup.store import STORE_NAME, JobStore, Page, open_store, summarise
 from dedup.store.sql.retention import WHOLE
 
@@ -359,7 +359,8 @@ def fork_visits() -> None:
 
 def schedule(store: JobStore, now: float) -> Schedule:
     known = store.refreshes.histories
-    return Schedule(known.histories(), [*known.began(), now], known.visits())
+    passages = SharedPassages(known.texts())
+    return Schedule(known.histories(), [*known.began(), now], known.visits(), passages)
 
 
 def store_alone(options: argparse.Namespace) -> None:

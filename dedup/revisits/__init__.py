@@ -4,6 +4,7 @@ from dedup.revisits.clock import Visit
 from dedup.revisits.freshness import Freshness, Interval, freshness
 from dedup.revisits.hints import Trust, instant, odds_of
 from dedup.revisits.histories import Histories, PageHistory
+from dedup.revisits.passages import PageText, SharedPassages, shingles_of
 from dedup.revisits.plan import Schedule
 from dedup.revisits.rates import Rates, estimate
 from dedup.revisits.value import in_turns, values
@@ -13,8 +14,10 @@ __all__ = [
     "Histories",
     "Interval",
     "PageHistory",
+    "PageText",
     "Rates",
     "Schedule",
+    "SharedPassages",
     "Trust",
     "Visit",
     "estimate",
@@ -22,5 +25,6 @@ __all__ = [
     "in_turns",
     "instant",
     "odds_of",
+    "shingles_of",
     "values",
 ]

@@ -10,6 +10,7 @@ import numpy as np
 from dedup.revisits.clock import Floats, Visit, elapsed
 from dedup.revisits.hints import as_time
 from dedup.revisits.histories import Histories, PageHistory
+from dedup.revisits.passages import SharedPassages
 from dedup.revisits.rates import estimate
 from dedup.revisits.value import in_turns, values
 
@@ -33,15 +34,20 @@ class Schedule:
         pages: what is known of each.
         began: when the first crawl began, and each refresh, this one last.
         visits: the answers of earlier refreshes, in their order: URL, number of the refresh, had
-            the page changed?
+            the page changed, when?
+
+    Attributes:
+        passages: that pages share.
     """
 
     def __init__(
         self,
         pages: Iterable[PageHistory],
         began: Sequence[float],
-        visits: Iterable[tuple[str, int, bool]] = (),
+        visits: Iterable[tuple[str, int, bool, float]] = (),
+        passages: SharedPassages | None = None,
     ) -> None:
+        self.passages = SharedPassages() if passages is None else passages
         self._pages = list(pages)
         self._histories = Histories.of(self._pages)
         self._rates = estimate(self._histories)
@@ -57,11 +63,12 @@ class Schedule:
         self._visits: list[Visit] = []
         self._n_noted = 0
         skipped = len(began) - len(self._began)
-        for url, refresh, has_changed in visits:
+        for url, refresh, has_changed, at in visits:
             if url in self._left and refresh > skipped:
-                self._answer(self._left[url], refresh - skipped, has_changed=has_changed)
+                self._answer(self._left[url], refresh - skipped, at, has_changed=has_changed)
 
-    def _answer(self, page: int, refresh: int, *, has_changed: bool) -> None:
+    def _answer(self, page: int, refresh: int, at: float, *, has_changed: bool) -> None:
+        self.passages.visited(self._pages[page].url, at, has_changed=has_changed)
         before = min(self._before[page], refresh)  # clocks are set back
         self._visits.append(Visit(page, before, refresh, has_changed))
         self._before[page] = refresh
@@ -76,12 +83,12 @@ class Schedule:
         for url in odds.keys() & self._left.keys():
             self._odds[self._left[url]] = odds[url]
 
-    def note(self, url: str, *, has_changed: bool | None) -> None:
+    def note(self, url: str, at: float, *, has_changed: bool | None) -> None:
         """Take the answer to a visit, which is not repeated; None: it has failed."""
         page = self._left.pop(url, None)
         self._n_noted += 1
         if page is not None and has_changed is not None and not self._is_duplicate[page]:
-            self._answer(page, len(self._began) - 1, has_changed=has_changed)
+            self._answer(page, len(self._began) - 1, at, has_changed=has_changed)
 
     def order(self) -> list[str]:
         """The URLs of the pages that are left: first those that are due, then `in_turns`.
@@ -99,6 +106,9 @@ class Schedule:
         mean, seconds = self._rates.shape / self._rates.seconds, np.maximum(np.diff(self._began), 0)
         together, before = self._histories.together, np.array(self._before, dtype=np.int64)
         since = elapsed(self._visits, together, mean, seconds, before)
-        worth = values(self._rates, as_time(self._rates, since, self._odds))
+        odds = self._odds.copy()
+        for url, factor in self.passages.odds(self._left).items():
+            odds[self._left[url]] *= factor
+        worth = values(self._rates, as_time(self._rates, since, odds))
         worth[self._is_duplicate] *= _WORTH_OF_DUPLICATES
         return worth

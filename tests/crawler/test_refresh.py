@@ -369,6 +369,30 @@ def test_a_budget_goes_to_the_pages_that_a_sitemap_names_unless_it_lies(
     assert trust.odds(is_named=True, share=0.5) < believed / 2
 
 
+def test_a_budget_goes_to_pages_with_a_passage_that_others_lost(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(60)]
+    note = "<p>The server listens on port eight thousand unless it is told otherwise.</p>"
+    one = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "CONCURRENT_REQUESTS=1")
+    site.routes["/"] = make.page("/", *names)
+
+    def crawled(kept: str, word: str, **budget: int) -> set[str]:
+        for name in names:
+            own = " ".join(f"own{n}word{name[1:]}" for n in range(40))  # long pages change more
+            body = kept if name in {"/7", "/23", "/44"} else f"<p>{own}</p>"
+            site.routes[name] = make.page(name, body=body + word * (name == "/7"))
+        site.asked.clear()
+        found = crawl("site", *one, url=site.url, **budget)
+        assert found.status == 0, found.output
+        return {*site.pages_asked()}
+
+    crawled(note, "<p>One.</p>")
+    for word in ("<p>Two.</p>", "<p>Three.</p>"):  # so that the page is known to change
+        crawled(note, word, refresh=1)
+    assert {"/7", "/23", "/44"} < crawled("<p>Another one.</p>", "", refresh=1, max_pages=6)
+
+
 def test_sitemaps_may_spell_times_and_addresses_otherwise_than_before(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:

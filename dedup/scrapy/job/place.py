@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from dedup.detectors import default_detectors
 from dedup.errors import StateError
-from dedup.revisits import Schedule
+from dedup.revisits import Schedule, SharedPassages
 from dedup.scrapy.config import CrawlConfig, stages_in_use
 from dedup.scrapy.job.baseline import Baseline, open_baseline
 from dedup.scrapy.spiders.own import OwnSpider, is_own
@@ -85,7 +85,8 @@ class JobPlace:
             return None
         known = store.refreshes.histories
         began = [*known.began(), time.time()]
-        schedule = Schedule(known.histories(), began, known.visits())
+        passages = SharedPassages(known.texts())
+        schedule = Schedule(known.histories(), began, known.visits(), passages)
         store.refreshes.begin(schedule.order()[: self._own.max_pages or None])
         return schedule
 

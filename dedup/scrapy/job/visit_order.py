@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
@@ -41,10 +42,13 @@ class VisitOrder:
         self._max_visits = max_visits
         self._step = max(_LEAST_VISITS, (max_visits or len(schedule.left)) // _PARTS)
         self._n_noted = 0
+        self._began = time.time()
         self._told: dict[str, str] = {}
         """The `lastmod` of pages in sitemaps now."""
         self._named: set[str] = set()
         """Pages whose `lastmod` is another than at their last visit."""
+        self._replaced: dict[str, float] = {}
+        """When pages with a new text were visited, since the order was made."""
 
     def pages_at(self, urls: Iterable[str]) -> dict[str, str]:
         """The pages that may be visited, each as it is stored, by these URLs, however spelt."""
@@ -76,7 +80,9 @@ class VisitOrder:
     def note(self, url: str, result: str) -> None:
         """Take the result of a visit, one of `VISIT_RESULTS`."""
         has_changed = None if result.startswith("failed") else result in ("changed", "back")
-        self._schedule.note(url, has_changed=has_changed)
+        self._schedule.note(url, now := time.time(), has_changed=has_changed)
+        if result == "changed":
+            self._replaced[url] = now
         self._n_noted += 1
         if url in self._told and has_changed is not None:
             is_named = url in self._named
@@ -91,6 +97,11 @@ class VisitOrder:
 
     def _renew(self) -> None:
         self._n_noted = 0
+        for url, at in self._replaced.items():
+            for step in self._store.refreshes.changes.steps(url, 1):
+                if step.now.fetched_at >= self._began:
+                    self._schedule.passages.replaced(url, at, step.then.text, step.now.text)
+        self._replaced.clear()
         in_flight = list(self._requests.frontier.in_flight)
         known = map(self._store.urls.find, in_flight)
         asked = {found.url for found in known if found is not None}

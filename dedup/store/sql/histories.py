@@ -1,13 +1,18 @@
 """What the visits of each page have found, for the choice of those that are visited first."""
 
+import heapq
 from collections.abc import Iterator
+from itertools import chain, islice, pairwise
 from math import inf
 from typing import Any
 
-from dedup.revisits import Interval, PageHistory
+from dedup.revisits import Interval, PageHistory, PageText
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Queries
-from dedup.store.sql.retention import ANSWERS, SUMMED_UP
+from dedup.store.sql.retention import ANSWERS, SUMMED_UP, WHOLE
+
+_MAX_TEXTS = 100_000
+"""Of the pages that were found first, which are compared. They take 15 s to read."""
 
 _INTERVALS = f"""
 WITH answers AS (
@@ -59,11 +64,21 @@ LEFT JOIN visited AS s ON s.url = d.url WHERE d.url IS NOT NULL
 _BEGAN = "SELECT refresh, seen_at FROM visits WHERE url = ''"
 
 _VISITS = f"""
-SELECT v.url, v.refresh, CASE WHEN v.outcome IN ('changed', 'back') THEN 1 ELSE 0 END
+SELECT v.url, v.refresh, CASE WHEN v.outcome IN ('changed', 'back') THEN 1 ELSE 0 END, v.seen_at
 FROM visits AS v JOIN pages AS r ON r.url = v.url
 WHERE v.refresh > ? AND v.outcome IN {ANSWERS}
 ORDER BY v.refresh
 """  # noqa: S608 -- constants
+_TEXTS = """
+SELECT number, fetched_at, url, text FROM pages WHERE url IS NOT NULL ORDER BY number
+"""
+_OLD_TEXTS = """
+SELECT v.page, v.fetched_at, r.url, v.text FROM versions AS v JOIN pages AS r ON r.number = v.page
+LEFT JOIN (SELECT page, max(fetched_at) AS at FROM versions WHERE fetched_at <= ? GROUP BY page)
+    AS then_current ON then_current.page = v.page
+WHERE r.url IS NOT NULL AND r.fetched_at > ? AND v.fetched_at >= coalesce(then_current.at, 0)
+ORDER BY v.page, v.fetched_at
+"""
 
 
 class HistoryQueries(Queries):
@@ -89,13 +104,26 @@ class HistoryQueries(Queries):
                 size=size,
             )
 
-    def visits(self) -> Iterator[tuple[str, int, bool]]:
-        """The answers of stored pages by refresh: URL, number of the refresh, has it changed?
+    def visits(self) -> Iterator[tuple[str, int, bool, float]]:
+        """The answers of stored pages by refresh: URL, number of the refresh, has it changed, when?
 
         Those of which the rows are kept.
         """
-        for url, refresh, has_changed in self._database.each(_VISITS, (self._summed_up(),)):
-            yield url, int(refresh), bool(has_changed)
+        for url, refresh, has_changed, at in self._database.each(_VISITS, (self._summed_up(),)):
+            yield url, int(refresh), bool(has_changed), float(at)
+
+    def texts(self) -> Iterator[PageText]:
+        """The texts of pages since the refreshes whose visits are kept, as `PageText` has them."""
+        since = self.began()[-WHOLE:][0]
+        rows = heapq.merge(
+            self._database.each(_TEXTS),
+            self._database.each(_OLD_TEXTS, (since, since)),
+            key=lambda row: (row[0], row[1]),
+        )
+        for row, after in pairwise(chain(islice(rows, _MAX_TEXTS), [None])):
+            number, at, url, text = row
+            until = after[1] if after is not None and after[0] == number else inf
+            yield PageText(url, float(at), float(until), self._database.text(number, text))
 
     def intervals(self) -> Iterator[Interval]:
         """What lies between the visits of pages, of the visits whose rows are kept."""

@@ -97,7 +97,7 @@ def test_a_schedule_counts_its_visits_for_turns() -> None:
     for _ in range(8):
         order = schedule.order()
         places.append(order.index(old.url))
-        schedule.note(order[0], has_changed=True)
+        schedule.note(order[0], 0.0, has_changed=True)
     assert places[:-1] == [7, 6, 5, 4, 3, 2, 1]
 
 
@@ -175,18 +175,20 @@ def test_changes_that_a_refresh_finds_bring_the_other_pages_of_their_folder_forw
     schedule = Schedule(pages, [0.0, DAY])
     for folder in ("docs", "news"):
         for n in range(3):
-            schedule.note(f"{SITE}{folder}/{n}", has_changed=folder == "news")
-    schedule.note(f"{SITE}news/3", has_changed=None)
+            schedule.note(f"{SITE}{folder}/{n}", DAY, has_changed=folder == "news")
+    schedule.note(f"{SITE}news/3", DAY, has_changed=None)
     order = schedule.order()
     assert len(order) == len(schedule.left) == 33
     assert all("/news/" in url for url in order[:16])
-    later = Schedule(pages, [0.0, DAY, 2 * DAY], [(f"{SITE}news/{n}", 1, True) for n in range(3)])
+    later = Schedule(
+        pages, [0.0, DAY, 2 * DAY], [(f"{SITE}news/{n}", 1, True, DAY) for n in range(3)]
+    )
     assert set(later.order()[:17]) == {f"{SITE}news/{n}" for n in range(3, 20)}
 
 
 def test_refreshes_of_long_ago_count_as_the_first_crawl() -> None:
     began = [n * DAY for n in range(200)]
-    visits = [(f"{SITE}a/{n % 5}", n, True) for n in range(1, 199)]
+    visits = [(f"{SITE}a/{n % 5}", n, True, n * DAY) for n in range(1, 199)]
     assert len(Schedule([_page(f"a/{n}", 9, 30) for n in range(5)], began, visits).order()) == 5
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
 
 from dedup.document import Match
-from dedup.revisits import Trust
+from dedup.revisits import PageText, Trust
 from dedup.store import JobStore, Page, open_store, summarise
 from dedup.store.records import QUEUED
+from dedup.store.sql import histories, refresh
 
 STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
     "sqlite": lambda request, path: open_store(path),
@@ -131,9 +133,42 @@ def test_what_visits_found_is_the_history_of_a_page(store: JobStore) -> None:
     assert found["copy"].size == found["d"].size > 0
     assert {path for path, page in found.items() if page.is_due} == {"b", "copy"}
     visits = [(SITE + "a", 1, False), (SITE + "a", 2, True), (SITE + "a", 3, False)]
-    assert list(store.refreshes.histories.visits()) == visits
+    answers = list(store.refreshes.histories.visits())
+    assert [answer[:3] for answer in answers] == visits
+    assert 0 <= answers[2][3] - answers[0][3] < 60
     assert len(store.refreshes.histories.began()) == 5
     assert {path for path, page in found.items() if page.is_duplicate} == {"copy"}
+
+
+def test_texts_tell_from_when_until_when_a_page_had_them(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = (
+        store.add(replace(_page(f"{name} 0", name), fetched_at=100.0), {}) for name in ("a", "b")
+    )
+    monkeypatch.setattr(histories, "WHOLE", 2)
+    clock = iter(range(1, 9))
+    monkeypatch.setattr(refresh.time, "time", lambda: next(clock) * 1_000.0)
+    for n in range(1, 5):
+        store.refreshes.begin()
+        page = replace(_page(f"a {n}", "a"), fetched_at=1_000.0 * n + 1)
+        store.refreshes.replace_page(one, page, {})
+    last = replace(_page("b 1", "b"), fetched_at=4_002.0)
+    store.refreshes.replace_page(two, last, {})
+    kept = [(each.url, each.since, each.until, each.text) for each in _texts(store)]
+    assert kept == [
+        (SITE + "a", 2_001.0, 3_001.0, "a 2"),
+        (SITE + "a", 3_001.0, 4_001.0, "a 3"),
+        (SITE + "a", 4_001.0, inf, "a 4"),
+        (SITE + "b", 100.0, 4_002.0, "b 0"),
+        (SITE + "b", 4_002.0, inf, "b 1"),
+    ]
+    monkeypatch.setattr(histories, "_MAX_TEXTS", 2)
+    assert [each.text for each in _texts(store)] == ["a 2", "a 3"]
+
+
+def _texts(store: JobStore) -> list[PageText]:
+    return list(store.refreshes.histories.texts())
 
 
 def test_the_history_of_a_page_tells_since_when_it_is_gone(store: JobStore) -> None:
