@@ -80,11 +80,12 @@ def test_few_words_and_what_many_pages_have_say_nothing() -> None:
 
 
 def test_other_hosts_are_not_named() -> None:
-    other = PageText("https://b.example/1", 0.0, inf, f"{_own(7)} {SHARED}")
-    found = SharedPassages([*_site(2), other])
+    others = ["https://b.example/1", "https://b.example/2"]
+    texts = [PageText(others[0], 0.0, inf, SHARED), PageText(others[1], 0.0, inf, _own(7))]
+    found = SharedPassages([*_site(2), *texts])
     _lose(found, 0, 5.0)
     assert _named(found) == {1}
-    assert found.odds([other.url])[other.url] == pytest.approx(1)
+    assert found.odds(others) == dict.fromkeys(others, pytest.approx(1))
 
 
 def test_texts_of_earlier_visits_tell_what_was_lost() -> None:
@@ -93,8 +94,20 @@ def test_texts_of_earlier_visits_tell_what_was_lost() -> None:
     assert _named(found) == {1, 2, 3}
     found.visited(f"{SITE}1", 6.0, has_changed=False)
     assert _named(found) == {2, 3}
-    new = SharedPassages([*kept, *_site(3)[1:], _text("new", f"{_own(9)} {SHARED}", 6.0)])
-    assert new.odds([f"{SITE}new"])[f"{SITE}new"] <= 1
+
+
+def test_a_page_that_got_a_passage_after_others_lost_it_is_not_named() -> None:
+    found = SharedPassages([*_site(3), _text("200", f"{_own(9)} {SHARED}", 6.0)])
+    _lose(found, 0, 5.0)
+    assert _named(found) == {1, 2}
+    assert found.odds([f"{SITE}1", f"{SITE}200"])[f"{SITE}200"] < 1
+
+
+def test_a_page_counts_once_in_all_its_versions() -> None:
+    versions = [_text("1", f"{_own(1_000 + n)} {SHARED}", n, n + 1) for n in range(1, 9)]
+    found = SharedPassages([_site(1)[0], *versions, _text("1", SHARED, 9.0), *_site(0)[2:]])
+    _lose(found, 0, 10.0)
+    assert _named(found) == {1}
 
 
 @pytest.mark.parametrize("has_changed", [False, True])
@@ -115,7 +128,7 @@ def test_a_site_is_believed_by_what_visits_found(has_changed: bool) -> None:
 
 def test_a_sample_of_the_shingles_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [_text(str(n), f"{_own(n)} {_own(1_000 + n // 2)}") for n in range(100)]
-    monkeypatch.setattr(passages, "_MAX_SHINGLES", 2_000)
+    monkeypatch.setattr(passages, "_MAX_SHINGLES", 600)
     monkeypatch.setattr(passages, "_TEXTS_AT_ONCE", 7)
     found = SharedPassages(texts)
     found.replaced(f"{SITE}10", 5.0, texts[10].text, _own(10))
