@@ -31,7 +31,8 @@ def are_most(lists: Iterable[int], page: Outline, text: str) -> bool:
 def link_lists(page: Outline) -> Iterator[int]:
     """The lines of boxes that have nothing but links, and fewer short lines between them.
 
-    Headings that are links are of no such list: those of posts are.
+    Headings that are links are of no such list: those of posts are. Nor are references to other
+    sites.
     """
     first, end = [len(page.lines)] * len(page.boxes), [0] * len(page.boxes)
     for place, line in enumerate(page.lines):
@@ -59,6 +60,8 @@ def _is_label(page: Outline, place: int, box: int, end: int) -> bool:
 def _is_list(lines: Sequence[Line]) -> bool:
     others = [line for line in lines if line.plain]
     if 2 * len(others) > len(lines) or len(lines) - len(others) < _LEAST_LINKS:
+        return False
+    if 2 * sum(line.n_outward for line in lines) > sum(len(line.text) for line in lines):
         return False
     return all(len(line.text) <= _LABEL_CHARACTERS for line in others) and not any(
         line.block in _HEADINGS and not line.plain for line in lines

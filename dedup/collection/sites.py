@@ -134,7 +134,7 @@ def pack_sample(html: str, url: str, title: str) -> PackedSample | None:
     from dedup.html.unfolding import page_outline
 
     markup = bounded(html)
-    found = page_outline(markup)
+    found = page_outline(markup, url)
     if found is None:
         return None
     title = title or parse_page(markup, url).title

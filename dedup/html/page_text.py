@@ -37,7 +37,7 @@ def page_text(
         url: the page's URL; the name of its file may be the page's only name.
     """
     may_learn = extractor == "content" and site is not None
-    found = page_outline(page) if may_learn else None
+    found = page_outline(page, url) if may_learn else None
     is_usual = found is not None and 0 < max(len(found.lines), len(found.boxes)) <= _MAX_LINES
     if found is not None and site:
         own = site.read(found, title, url)

@@ -100,6 +100,7 @@ class PageLines:
             mostly links.
         sizes: the number of words of each line.
         linked: how many of these are in links.
+        outward: how many of these are in links to other sites.
         boxes: the numbers of the boxes with `MIN_LINES` lines or `MIN_WORDS` words; the body is
             always the first.
         kinds: the kind of each of these boxes.
@@ -112,6 +113,7 @@ class PageLines:
         self.words = words_of([line.text for line in self.lines])
         self.sizes: Numbers = self.words.counts.astype(np.float64)
         self.linked: Numbers = self.sizes * _linked_shares(self.lines)
+        self.outward: Numbers = self.sizes * _outward_shares(self.lines)
         is_linked = (2 * self.linked > self.sizes).astype(np.uint32)
         hashes = self.words.line_hashes().astype(np.uint32)
         self.keys: Keys = (hashes & np.uint32(0xFFFFFFFE)) | is_linked
@@ -215,6 +217,11 @@ def _linked_shares(lines: Sequence[Line]) -> Numbers:
         np.float64,
         len(lines),
     )
+
+
+def _outward_shares(lines: Sequence[Line]) -> Numbers:
+    shares = (line.n_outward and line.n_outward / len(line.text) for line in lines)
+    return np.fromiter(shares, np.float64, len(lines))
 
 
 def _boxes(

@@ -78,6 +78,7 @@ _ICON = re.compile("[\ue000-\uf8ff]+")
 
 
 _MAX_BOXES = 600
+_NO_LINK, _LINK, _OUTWARD = range(3)
 _MAX_DIGITS = 7
 
 
@@ -90,12 +91,14 @@ class Line(NamedTuple):
         plain: the text without the words in links; the text itself if it has no links, or links
             were not asked for.
         block: the block around it, such as `p`, `h1`, `li` or `pre`; "" for the box itself.
+        n_outward: how many characters of the text are in links to other sites.
     """
 
     box: int
     text: str
     plain: str
     block: str
+    n_outward: int = 0
 
 
 class Box(NamedTuple):
@@ -164,7 +167,7 @@ class Outline:
         boxes = [self.boxes[number] for number in kept]
         return Outline(
             [box._replace(parent=places.get(box.parent, -1)) for box in boxes],
-            [Line(places[box], text, plain, block) for box, text, plain, block in self.lines],
+            [line._replace(box=places[line.box]) for line in self.lines],
         )
 
     def to_json(self) -> str:
@@ -173,6 +176,7 @@ class Outline:
         lines = [
             [line.box, line.text, line.block]
             + ([line.plain] if line.plain is not line.text and line.plain != line.text else [])
+            + ([line.n_outward] if line.n_outward else [])
             for line in self.lines
         ]
         return json.dumps([self.boxes, lines], ensure_ascii=False, separators=(",", ":"))
@@ -189,6 +193,7 @@ class Outline:
             parents, places = [box.parent for box in boxes], [line.box for line in lines]
             _ = [box.tag + "".join(box.names) for box in boxes]
             _ += [line.text + line.plain + line.block for line in lines]
+            _ += [str(line.n_outward + 0) for line in lines]
         except (TypeError, ValueError, RecursionError) as error:
             raise ValueError(f"invalid page outline: {error}") from error
         if not all(-1 <= parent < place for place, parent in enumerate(parents)) or not all(
@@ -212,19 +217,26 @@ def _decoded(text: str) -> tuple[list[Box], list[Line]]:
     boxes, lines = json.loads(text)
     return (
         [Box(parent, tag, tuple(names)) for parent, tag, names in boxes],
-        [Line(box, line, rest[0] if rest else line, block) for box, line, block, *rest in lines],
+        [
+            Line(box, line, rest[0] if rest else line, block, *rest[1:])
+            for box, line, block, *rest in lines
+        ],
     )
 
 
-def outline(root: LexborNode, *, with_links: bool = True) -> Outline:
+def outline(
+    root: LexborNode, *, with_links: bool = True, leads_out: Callable[[str], bool] | None = None
+) -> Outline:
     """Return the boxes and lines of an element, which is the first box.
 
     It takes one pass, in linear time at any depth. Scripts, styles, templates, and what browsers
     show only without scripts are left out; elements that are hidden until somebody clicks are kept.
     If only the text is needed, lines do not record which words are in links (`with_links`).
+
+    `leads_out`: does a link with this `href` lead to another site? None: that is not recorded.
     """
     found = Outline([Box(-1, root.tag or "", names_of(root))])
-    _Walk(found, with_links=with_links).run(root)
+    _Walk(found, with_links=with_links, leads_out=leads_out).run(root)
     _drop_line_numbers(found)
     return found
 
@@ -318,20 +330,25 @@ def kind_of_unknown(tag: str) -> int:
 class _Walk:
     """Collects the text up to the next edge of a block."""
 
-    def __init__(self, found: Outline, *, with_links: bool) -> None:
+    def __init__(
+        self, found: Outline, *, with_links: bool, leads_out: Callable[[str], bool] | None
+    ) -> None:
         self._found = found
+        self._leads_out = leads_out
         self._link_tag = "a" if with_links else ""
         self._pieces: list[str] = []
         self._linked: list[int] = []
         """Which of the pieces are in links."""
+        self._outward: list[int] = []
+        """Which of these lead to other sites."""
 
     def run(self, root: LexborNode) -> None:
         boxes = self._found.boxes
         pieces, linked, end_line, kinds = self._pieces, self._linked, self._end_line, KINDS
-        link_tag = self._link_tag
-        # Of each element around: what follows it, its box, in a link?, its block, its kind.
-        around: list[tuple[Any, int, bool, str, int]] = []
-        box, in_link, block = 0, False, ""
+        link_tag, outward = self._link_tag, self._outward
+        # Of each element around: what follows it, its box, its link, its block, its kind.
+        around: list[tuple[Any, int, int, str, int]] = []
+        box, in_link, block = 0, _NO_LINK, ""
         node: Any = root.first_child
         while True:
             if node is None:
@@ -350,6 +367,8 @@ class _Walk:
                 if pieces or not text.isspace():
                     if in_link:
                         linked.append(len(pieces))
+                        if in_link == _OUTWARD:
+                            outward.append(len(pieces))
                     pieces.append(text)
                 node = node.next
                 continue
@@ -372,16 +391,18 @@ class _Walk:
                 if child is None:
                     node = node.next
                     continue
-                is_link = in_link or tag == link_tag
+                link = self._link(node) if tag == link_tag else in_link
                 text = child.text_content
                 if kind == INLINE_KIND and text is not None and child.next is None:
-                    if is_link:
+                    if link:
                         linked.append(len(pieces))
+                        if link == _OUTWARD:
+                            outward.append(len(pieces))
                     pieces.append(text)
                     node = node.next
                     continue
                 around.append((node.next, box, in_link, block, kind))
-                in_link = is_link
+                in_link = link
             else:
                 if pieces:
                     end_line(box, block)
@@ -398,28 +419,37 @@ class _Walk:
             node = child
         end_line(box, block)
 
+    def _link(self, node: Any) -> int:
+        if self._leads_out is None or not (href := node.attrs.get("href")):
+            return _LINK
+        return _OUTWARD if self._leads_out(href) else _LINK
+
     def _end_line(self, box: int, block: str) -> None:
-        pieces, linked = self._pieces, self._linked
+        pieces, linked, outward = self._pieces, self._linked, self._outward
         whole = "".join(pieces)
         if block == "pre":
             if not whole.isspace():
                 for line in whole.splitlines():
-                    self._add(box, line.rstrip(), None, block)
+                    self._add(box, line.rstrip(), None, block, 0)
         elif text := " ".join(whole.split()):
-            plain = None
+            plain, n_outward = None, 0
             if linked:
+                n_outward = sum(len(" ".join(pieces[place].split())) for place in outward)
                 for place in linked:
                     pieces[place] = " "
                 plain = " ".join("".join(pieces).split())
-            self._add(box, text, plain, block)
+            self._add(box, text, plain, block, n_outward)
         pieces.clear()
         linked.clear()
+        outward.clear()
 
-    def _add(self, box: int, text: str, plain: str | None, block: str) -> None:
+    def _add(self, box: int, text: str, plain: str | None, block: str, n_outward: int) -> None:
         if not text.isascii():
             text = cleaned(text)
         if text:
-            line = (box, text, text if plain is None else plain, block)
+            if n_outward:  # a link may consist of what was cleaned
+                n_outward = max(0, min(n_outward, len(text) - len(plain or "")))
+            line = (box, text, text if plain is None else plain, block, n_outward)
             self._found.lines.append(tuple.__new__(Line, line))  # a third of the time of `Line(…)`
 
     def _add_value(self, node: LexborNode) -> None:

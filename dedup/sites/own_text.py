@@ -2,6 +2,7 @@
 
 1. *Beside*: a box is beside the content if almost none of its words outside links are rare, on this
    page and on others with a box of its kind, while the rest of the page has enough rare words.
+   Links to other sites do not count as links here: they are references.
 2. *Core*: of the rest, the box that has the page's rare words and little else, together with the
    box that has them on other pages.
 3. The text is the whole core, without those boxes beside the content that recur with it. Contents
@@ -88,7 +89,7 @@ class Measured:
     def __init__(self, page: PageLines, known: Knowledge) -> None:
         self._page, self._known = page, known
         self._rarity, self._n_pages, self._means = known.rarity, known.n_pages, known.means
-        plain = (page.sizes - page.linked) * self._rarity
+        plain = (page.sizes - page.linked + page.outward) * self._rarity
         self._words = page.sums(page.sizes)
         kinds, places, times = page.kinds_found
         self._is_only_one = times[places] == 1

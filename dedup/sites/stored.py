@@ -13,4 +13,4 @@ def outline_of(page: Page) -> Outline | None:
     if not page.body or page.source in ("document", "shell", "state"):
         return None
     html = decode(page.body, page.content_type or None, host_encoding=page.encoding or None).text
-    return page_outline(bounded(html))
+    return page_outline(bounded(html), page.url or "")

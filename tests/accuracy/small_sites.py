@@ -162,6 +162,22 @@ def listings_of_links() -> SmallSite:
     return site
 
 
+def lists_that_differ_in_references() -> SmallSite:
+    """Two pages each of one name and one introduction, with references to other sites."""
+    site = SmallSite(foreign=[FOOT])
+    for number in range(2 * N_PAGES):
+        own = words(f"reading {number // 2}", 100)
+        references = [words(f"reference {number} {entry}", 6) for entry in range(6)]
+        links = "".join(
+            f"<li><a href=https://elsewhere.example/{number}/{entry}>{reference}</a>"
+            for entry, reference in enumerate(references)
+        )
+        content = f"<h1>Reading {number // 2}</h1><p>{own}</p><h2>References</h2><ul>{links}</ul>"
+        html = document(f"Reading {number // 2}", f"<main>{content}</main><footer>{FOOT}</footer>")
+        site.add(f"reading/{number}.html", html, own, *references)
+    return site
+
+
 def open_element_in_noscript() -> SmallSite:
     site = SmallSite()
     for number in range(N_PAGES):
@@ -268,6 +284,7 @@ SITES: tuple[Callable[[], SmallSite], ...] = (
     notes_and_tabs,
     sections_with_telling_names,
     listings_of_links,
+    lists_that_differ_in_references,
     open_element_in_noscript,
     notices_that_claim_to_be_the_article,
     pages_that_differ_in_a_name,

@@ -54,6 +54,13 @@ def test_lists_of_links_are_left_out(links: str) -> None:
     assert [line.text for line in kept.lines] == ["Spoons", "All about spoons."]
 
 
+def test_references_to_other_sites_stay() -> None:
+    links = _LINKS.replace("href=", "href=https://elsewhere.example")
+    page = page_outline(bounded(f"<body><ul>{links}</ul><p>Text"), "https://site.example/")
+    assert page is not None
+    assert without_lists(page).lines == page.lines
+
+
 @pytest.mark.parametrize(
     ("body", "kept"),
     [

@@ -7,10 +7,11 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import strategies as st
-from selectolax.lexbor import LexborHTMLParser
 
+from dedup.html import bounded
+from dedup.html.unfolding import page_outline
 from dedup.sites.counts import Contribution
-from dedup.sites.outline import Box, Line, Outline, outline
+from dedup.sites.outline import Box, Line, Outline
 from dedup.sites.site import PageText, Site, learn
 
 _WORDS = [f"{a}{b}{c}" for a in ("ba", "ke", "lo", "mi", "su") for b in "nrstv" for c in "aeiouy"]
@@ -23,9 +24,9 @@ def prose(name: object, n_words: int = 80) -> str:
 
 
 def parsed(body: str) -> Outline:
-    tree = LexborHTMLParser(f"<body>{body}</body>", scripting=True)
-    assert tree.body is not None
-    return outline(tree.body).without_inner_boxes()
+    found = page_outline(bounded(f"<body>{body}</body>"), url_of(0))
+    assert found is not None
+    return found
 
 
 def title_of(number: int) -> str:

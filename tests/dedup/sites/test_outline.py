@@ -65,6 +65,17 @@ def test_words_of_links_are_left_out_of_the_plain_text() -> None:
     assert second.plain is second.text
 
 
+def test_characters_in_links_to_other_sites_are_counted() -> None:
+    body = (
+        "<p>See <a href=x:>the <b>other</b>  site</a>, <a href=y>here</a><p>Text <a href=x:>¶</a>"
+    )
+    tree = LexborHTMLParser(f"<body>{body}</body>", scripting=True)
+    assert tree.body is not None
+    found = outline(tree.body, leads_out=lambda href: href == "x:")
+    assert [line.n_outward for line in found.lines] == [len("the") + len("other") + len("site"), 0]
+    assert Outline.from_json(found.to_json()) == found
+
+
 def test_boxes_are_named_by_tag_id_and_classes() -> None:
     found = of("<div id=a class='b  c'><ul><li><section>x</section></ul></div>")
     assert [(box.parent, box.tag, box.names) for box in found.boxes] == [

@@ -43,6 +43,10 @@ def links(*names: object, n_words: int = 4) -> str:
     return f"<ul>{''.join(entries)}</ul>"
 
 
+def references(*names: object, n_words: int = 4) -> str:
+    return links(*names, n_words=n_words).replace("href='", "href='https://elsewhere.example")
+
+
 def site_with(content: Callable[[int], str], n_pages: int = 20) -> Site:
     return learned(*(sphinx(n, content=content(n)) for n in range(n_pages)))
 
@@ -117,6 +121,31 @@ def test_a_link_bar_of_any_length_is_left_out() -> None:
 
 
 # --- What is content ------------------------------------------------------------------------------
+
+
+# What an article has below its text, and whether it is its own.
+LISTS: dict[str, tuple[Callable[[int], str], bool]] = {
+    "references": (lambda n: references(*(f"reference {n} {k}" for k in range(6))), True),
+    "related posts": (lambda n: links(*(f"title {(7 * n + k) % 40}" for k in range(6))), False),
+    "links of the page alone": (lambda n: links(*(f"link {n} {k}" for k in range(6))), False),
+    "menu": (lambda n: links(*(f"entry {k}" for k in range(6))), False),
+    "share buttons": (lambda n: references(*(f"share {k}" for k in range(6))), False),
+    "blogroll": (lambda n: references(*(f"friend {k}" for k in range(20))), False),
+    "advertising": (lambda n: references(*(f"ad {(5 * n + k) % 12}" for k in range(6))), False),
+}
+
+
+@pytest.mark.parametrize(("content", "is_own"), LISTS.values(), ids=LISTS)
+def test_of_lists_of_links_unique_references_to_other_sites_stay(
+    content: Callable[[int], str], is_own: bool
+) -> None:
+    def page(number: int) -> str:
+        return f"<p>{prose(number)}</p>{content(number)}"
+
+    own = text(site_with(page, 40), page(7), 7)
+    entries = [line.text for line in parsed(content(7)).lines]
+    assert prose(7) in own
+    assert [line in own for line in entries] == [is_own] * len(entries)
 
 
 def test_all_kinds_of_content_stay() -> None:
