@@ -9,6 +9,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from dedup.changes.dates import MONTHS, up_to_date
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
 from dedup.text.character_kinds import UNSPACED_RANGES
@@ -37,13 +38,9 @@ _BETWEEN_NAMES = re.compile(r"(\s*[-_|\u00b7\u2010-\u2015]\s*)")
 VARIABLE = "\2"
 """Stands for a number or a month in a line's key."""
 
+_INDEX = re.compile(r"/(?:index\.html?)?$")
 _KEY_CHARACTERS = 200
-_MONTHS = "january february march april may june july august september october november december"
-_VARIES = re.compile(
-    r"\d+|\b(?:{}|{}|sept)\b".format(
-        _MONTHS.replace(" ", "|"), "|".join(month[:3] for month in _MONTHS.split())
-    )
-)
+_VARIES = re.compile(rf"\d+|\b(?:{MONTHS})\b")
 _MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
 _AROUND = 60
@@ -56,10 +53,14 @@ IsFurniture = Callable[[Sequence[str]], Sequence[bool]]
 def line_key(line: str) -> str:
     """What a line has in common with those of other pages that differ in numbers and dates alone.
 
-    >>> line_key("Updated on March 3, 2024") == line_key("updated on May 17, 2025")
+    Few words behind a date do not tell lines apart, other than in titles.
+
+    >>> line_key("Updated on March 3, 2024 by me") == line_key("updated on May 17, 2025")
     True
     """
-    return _VARIES.sub(VARIABLE, line.lower())[:_KEY_CHARACTERS]
+    lower = line.lower()
+    own = lower if line.startswith(TITLE) else up_to_date(lower)
+    return _VARIES.sub(VARIABLE, own)[:_KEY_CHARACTERS]
 
 
 def lines_of(version: Version, url: str = "") -> list[str]:
@@ -68,9 +69,10 @@ def lines_of(version: Version, url: str = "") -> list[str]:
     The page's own path, which counters and forms for comments show, counts as a number.
     """
     titles = [TITLE + part for part in split_title(version.title)]
-    path, text = unquote(urlsplit(url).path).rstrip("/"), version.text
+    path, text = _INDEX.sub("", unquote(urlsplit(url).path)), version.text
     if path:
-        text = re.sub(re.escape(path) + r"/?(?![\w/-])", "0", text, flags=re.IGNORECASE)
+        own = re.escape(path) + r"(?:/index\.html?|/?)(?![\w/-])"
+        text = re.sub(own, "0", text, flags=re.IGNORECASE)
     return [*titles, *filter(None, map(str.strip, text.split("\n")))]
 
 

@@ -144,15 +144,16 @@ def test_a_menu_in_the_stored_text_makes_no_page_a_list_of_links(
     assert list(Changes(store, None, tmp_path).rows()) == []
 
 
-def test_counters_that_show_the_path_of_their_page_belong_to_the_template(
-    store: JobStore, tmp_path: Path, clock: Iterator[float]
+@pytest.mark.parametrize("shown", ["/{}/", "http://old.example/{}/index.html"])
+def test_lines_that_show_the_path_of_their_page_belong_to_the_template(
+    store: JobStore, tmp_path: Path, clock: Iterator[float], shown: str
 ) -> None:
     old = {topic: _page(topic, "", _own(topic), 500.0) for topic in _TOPICS}
     numbers = {topic: store.add(page, {}) for topic, page in old.items()}
     store.set_meta("finished", "1.0")
     store.refreshes.begin()
     for topic, number in numbers.items():
-        text = [*_own(topic), f'Visitors of "/{topic}/"']
+        text = [*_own(topic), f'Visitors of "{shown.format(topic)}"']
         store.refreshes.replace_page(number, _page(topic, "", text, next(clock)), {})
         store.refreshes.note_visit(SITE + topic, "changed")
     settle(store)

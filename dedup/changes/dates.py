@@ -1,0 +1,36 @@
+"""Dates in lines, as pages write them."""
+
+from __future__ import annotations
+
+import re
+
+_NAMES = "january february march april may june july august september october november december"
+MONTHS = "|".join([*_NAMES.split(), *(name[:3] for name in _NAMES.split()), "sept"])
+"""In English, of a regular expression for lower case."""
+
+_YEAR, _DAY, _MONTH = r"(?:19|20)\d\d", r"\d{1,2}", rf"(?:{MONTHS})"
+_NTH = rf"{_DAY}(?:st|nd|rd|th)?"
+_DATES = (
+    rf"{_YEAR}([-/.]){_DAY}\1{_DAY}",
+    rf"{_DAY}([-/.]){_DAY}\2{_YEAR}",
+    rf"{_YEAR}\s?年\s?{_DAY}\s?月\s?{_DAY}\s?日",
+    rf"\b{_MONTH}\.?\s{_NTH},?\s{_YEAR}",
+    rf"{_NTH}\.?[\s-]{_MONTH}\.?,?[\s-]{_YEAR}",
+)
+_DATE = re.compile(rf"(?<!\d)(?:{'|'.join(_DATES)})(?!\d)")
+_WORD = re.compile(r"[^\W\d_]")
+_MAX_DATE = 40
+_MAX_BEHIND = 24
+"""Characters that may stand behind the date of an update: an author, links to neighbours."""
+
+
+def up_to_date(line: str) -> str:
+    """A line in lower case without the few words behind a date that some words introduce.
+
+    >>> up_to_date("last updated on dec 16, 2022 by me")
+    'last updated on dec 16, 2022'
+    """
+    for found in _DATE.finditer(line, max(0, len(line) - _MAX_BEHIND - _MAX_DATE)):
+        if len(line) - found.end() <= _MAX_BEHIND and _WORD.search(line, 0, found.start()):
+            return line[: found.end()]
+    return line
