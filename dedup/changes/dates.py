@@ -34,3 +34,8 @@ def up_to_date(line: str) -> str:
         if len(line) - found.end() <= _MAX_BEHIND and _WORD.search(line, 0, found.start()):
             return line[: found.end()]
     return line
+
+
+def is_date(line: str) -> bool:
+    """Is a line in lower case a date, and nothing else?"""
+    return _DATE.fullmatch(line.strip()) is not None
