@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup.changes.lines import PIECE, TITLE, VARIABLE, differing_keys, line_key, template_keys
+from dedup.changes.lines import (
+    MAX_PASSAGES,
+    PIECE,
+    TITLE,
+    VARIABLE,
+    differing_keys,
+    line_key,
+    passages,
+    template_lines,
+)
 from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
 from dedup.sites.lines import words_of
@@ -39,14 +48,12 @@ class Template(NamedTuple):
     """What many pages of a host have changed.
 
     Attributes:
-        keys: those of lines, and of pieces of lines.
-        n_pages: on how many pages, at most.
+        keys: those of lines, and of pieces of lines; on how many pages.
         labels: those of the keys that fewer than half of the host's pages have changed, without
             numbers and dates: headings and labels of articles, or what a part of the pages shares.
     """
 
-    keys: set[str]
-    n_pages: int
+    keys: Mapping[str, int]
     labels: set[str]
 
 
@@ -64,7 +71,8 @@ def templates(
     n_lines = 0
     with closing(SortedRows(folder)) as rows:
         for page in pages:
-            for key in sorted(template_keys(page))[:_LINES_A_PAGE]:
+            keys = {line_key(line) for lines in template_lines(page) for line in lines}
+            for key in sorted(keys)[:_LINES_A_PAGE]:
                 rows.add((page.host, key, page.number))
         for (host, key), group in groupby(rows, key=lambda row: row[:2]):
             count = sum(1 for _ in group)
@@ -72,8 +80,7 @@ def templates(
                 found[host][key] = count
                 n_lines += 1
     return {
-        host: Template(set(keys), max(keys.values()), _labels(keys, n_pages.get(host, 0)))
-        for host, keys in found.items()
+        host: Template(keys, _labels(keys, n_pages.get(host, 0))) for host, keys in found.items()
     }
 
 
@@ -83,6 +90,38 @@ def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:
         for key, count in keys.items()
         if 2 * count < n_pages and not key.startswith((TITLE, PIECE)) and VARIABLE not in key
     }
+
+
+class Shown:
+    """Lines of a template that came, and that went: those that most pages share.
+
+    Attributes:
+        seen_at: when the last of its pages was seen.
+    """
+
+    def __init__(self, template: Template) -> None:
+        self.seen_at = 0.0
+        self._keys = template.keys
+        self._found: tuple[dict[str, str], dict[str, str]] = {}, {}
+
+    def add(self, page: ChangedPage) -> None:
+        self.seen_at = max(self.seen_at, page.now.fetched_at)
+        for lines, found in zip(template_lines(page), self._found, strict=True):
+            for line in lines:
+                if (key := line_key(line)) in self._keys and key not in found:
+                    found[key] = line
+                    if len(found) > MAX_PASSAGES:
+                        del found[max(found, key=self._order)]
+
+    def passages(self) -> tuple[list[str], list[str]]:
+        """What came and went, as it is shown."""
+        came, went = (
+            [found[key] for key in sorted(found, key=self._order)] for found in self._found
+        )
+        return passages(came, went), passages(went, came)
+
+    def _order(self, key: str) -> tuple[int, bool, str]:
+        return -self._keys[key], key.startswith(PIECE), key
 
 
 class Furniture:

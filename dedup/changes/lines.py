@@ -41,7 +41,7 @@ VARIABLE = "\2"
 _INDEX = re.compile(r"/(?:index\.html?)?$")
 _KEY_CHARACTERS = 200
 _VARIES = re.compile(rf"\d+|\b(?:{MONTHS})\b")
-_MAX_PASSAGES = 5
+MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
 _AROUND = 60
 """Characters that are shown before the first difference of long lines, at least."""
@@ -82,13 +82,18 @@ def differing_keys(page: ChangedPage) -> set[str]:
     return {*(now - then), *(then - now)}
 
 
-def template_keys(page: ChangedPage) -> set[str]:
-    """The keys of the lines that came or went, and of those pieces of them that did."""
+def template_lines(page: ChangedPage) -> tuple[list[str], list[str]]:
+    """The lines that came and that went, and those pieces of them that did."""
     then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
     came, went = now - then, then - now
-    pieces = {each for line in came for each in pieces_of(line)}
-    pieces ^= {each for line in went for each in pieces_of(line)}
-    return {line_key(each) for each in (*came, *went, *pieces)}
+    new, old = (
+        dict.fromkeys(piece for line in lines for piece in pieces_of(line))
+        for lines in (came, went)
+    )
+    return (
+        [*came, *(each for each in new if each not in old)],
+        [*went, *(each for each in old if each not in new)],
+    )
 
 
 def pieces_of(line: str) -> list[str]:
@@ -181,7 +186,7 @@ def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
 
 def passages(lines: Iterable[str], others: Collection[str]) -> list[str]:
     """The first of some lines, shortened to where they differ from others, as they are shown."""
-    return [_excerpt(line, others).lstrip(PIECE + TITLE) for line in islice(lines, _MAX_PASSAGES)]
+    return [_excerpt(line, others).lstrip(PIECE + TITLE) for line in islice(lines, MAX_PASSAGES)]
 
 
 def _excerpt(line: str, others: Iterable[str]) -> str:

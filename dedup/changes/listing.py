@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from dedup.changes.furniture import AT_LEAST, Furniture, Template, templates
+from dedup.changes.furniture import AT_LEAST, Furniture, Shown, Template, templates
 from dedup.changes.lines import Difference, difference
 from dedup.changes.rereading import Rereading
 from dedup.sites.state import read_state
@@ -19,7 +19,7 @@ from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
 
-_NOTHING = Template(set(), 0, set())
+_NOTHING = Template({}, set())
 _BATCH = 1_000
 _STEPS = 20
 """The latest versions of a page in its history."""
@@ -34,7 +34,7 @@ class Change(NamedTuple):
         seen_at: when it was seen, seconds since 1970.
         moved_to: the other URL.
         share: of the page's words that changed, 0 to 1.
-        came, went: passages; some, shortened.
+        came, went: passages; some, shortened. Of a template: those that most pages share.
         note: a sentence.
     """
 
@@ -148,13 +148,15 @@ class Changes:
         return self.refreshes[-1].began if is_open else float("inf")
 
     def _hosts(self) -> Iterator[Change]:
-        changed: dict[str, float] = {}
-        for page in self._store.refreshes.changes.changed(self.since) if self._templates else ():
-            if page.host in self._templates:
-                changed[page.host] = max(changed.get(page.host, 0.0), page.now.fetched_at)
-        for host, seen_at in sorted(changed.items()):
-            note = f"lines that {self._templates[host].n_pages:,} pages share have changed"
-            yield Change(host, "template", seen_at, note=note)
+        shown = {host: Shown(template) for host, template in self._templates.items()}
+        for page in self._store.refreshes.changes.changed(self.since) if shown else ():
+            if page.host in shown:
+                shown[page.host].add(page)
+        for host, found in sorted(shown.items()):
+            n_pages = max(self._templates[host].keys.values())
+            note = f"lines that {n_pages:,} pages share have changed"
+            came, went = found.passages()
+            yield Change(host, "template", found.seen_at, None, None, came, went, note)
         for refresh in self.refreshes:
             if refresh.began >= self.since:
                 for host, counts in self._store.refreshes.changes.answers(refresh.number).items():
