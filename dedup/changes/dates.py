@@ -18,6 +18,19 @@ _DATES = (
     rf"{_NTH}\.?[\s-]{_MONTH}\.?,?[\s-]{_YEAR}",
 )
 _DATE = re.compile(rf"(?<!\d)(?:{'|'.join(_DATES)})(?!\d)")
+_TIMES = (
+    r"\d{1,2}:\d\d(?::\d\d)?(?!\d)",
+    r"\d+\s?(?:second|minute|hour|day|week|month|year)s?\sago\b",
+    r"\d+\s?(?:秒|分钟|小时|天|周|个月|年)前",
+    rf"{_YEAR}[-/.年]\s?{_DAY}(?:(?!\d)|月)",
+    rf"\b{_MONTH}\.?\s{_NTH}(?!\d)",
+    rf"{_NTH}\.?[\s-]{_MONTH}\b",
+    rf"{_YEAR}(?![.,]?\d)",
+)
+"""Of a day, before now, or dates that lack a part."""
+
+_MOMENT = re.compile(rf"(?<![\d.,])(?:{'|'.join((*_DATES, *_TIMES))})")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _WORD = re.compile(r"[^\W\d_]")
 _MAX_DATE = 40
 _MAX_BEHIND = 24
@@ -39,3 +52,12 @@ def up_to_date(line: str) -> str:
 def is_date(line: str) -> bool:
     """Is a line in lower case a date, and nothing else?"""
     return _DATE.fullmatch(line.strip()) is not None
+
+
+def numbers(line: str) -> list[str]:
+    """The numbers of a line in lower case, without those of dates and times.
+
+    >>> numbers("may 3, 2024: 1,200 for $3.50")
+    ['1,200', '3.50']
+    """
+    return _NUMBER.findall(_MOMENT.sub(" ", line))

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from dedup.changes.dates import MONTHS, up_to_date
+from dedup.changes.dates import MONTHS, numbers, up_to_date
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
 from dedup.text.character_kinds import UNSPACED_RANGES
@@ -39,6 +39,7 @@ VARIABLE = "\2"
 """Stands for a number or a month in a line's key."""
 
 _INDEX = re.compile(r"/(?:index\.html?)?$")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _KEY_CHARACTERS = 200
 _VARIES = re.compile(rf"\d+|\b(?:{MONTHS})\b")
 MAX_PASSAGES = 5
@@ -80,6 +81,51 @@ def differing_keys(page: ChangedPage) -> set[str]:
     """The keys that came or went, or of which there are more or fewer lines."""
     then, now = (Counter(map(line_key, lines_of(each, page.url))) for each in (page.then, page.now))
     return {*(now - then), *(then - now)}
+
+
+class Renumbered(NamedTuple):
+    """How lines of one key differ.
+
+    Attributes:
+        line: one of them.
+        only_grew: are all numbers that differ whole, and larger now?
+    """
+
+    line: str
+    only_grew: bool
+
+
+def changed_numbers(page: ChangedPage) -> dict[str, Renumbered]:
+    """By key, lines that differ in numbers alone, some of which are of no date or time."""
+    then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
+    old, new = (_by_key((one - other).elements()) for one, other in ((then, now), (now, then)))
+    found: dict[str, Renumbered] = {}
+    for key in new.keys() & old.keys():
+        pairs = list(zip(old[key], new[key], strict=False))
+        values = [
+            both
+            for pair in pairs
+            for both in zip(*(numbers(each.lower()) for each in pair), strict=False)
+            if both[0] != both[1]
+        ]
+        if values and len(pairs) == len(old[key]) == len(new[key]):
+            only_grew = all(map(_is_larger, *zip(*values, strict=True)))
+            found[key] = Renumbered(new[key][0], only_grew)
+    return found
+
+
+def _by_key(lines: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        if not line.startswith(TITLE) and VARIABLE in (key := line_key(line)):
+            found.setdefault(key, []).append(line)
+    return found
+
+
+def _is_larger(old: str, new: str) -> bool:
+    before, after = (_THOUSANDS.sub("", each).lstrip("0") for each in (old, new))
+    are_whole = all(each.isdecimal() or not each for each in (before, after))
+    return are_whole and (len(before), before) < (len(after), after)
 
 
 def template_lines(page: ChangedPage) -> tuple[list[str], list[str]]:

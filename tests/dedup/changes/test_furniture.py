@@ -31,7 +31,7 @@ def _page(name: str, then: str, now: str) -> ChangedPage:
 
 def _differences(pages: list[ChangedPage], folder: Path) -> list[Difference | None]:
     furniture = Furniture(templates(pages, {"a": len(pages)}, folder)["a"], Site())
-    return [difference(page, partial(furniture, None)) for page in pages]
+    return [difference(page, partial(furniture, None, ())) for page in pages]
 
 
 def test_another_template_may_put_a_name_and_a_tag_into_other_lines(tmp_path: Path) -> None:
