@@ -34,7 +34,8 @@ def link_lists(page: Outline) -> Iterator[int]:
     """The lines of boxes that have nothing but links, and fewer short lines between them.
 
     Headings that are links are of no such list: those of posts are. Nor are the rows of tables, and
-    links most of which have a line beside them, as prices are, that is no date.
+    links most of which have a line beside them, as prices are, that is no date, and what a sentence
+    with a colon leads to.
     """
     tables = _tables(page)
     first, end = [len(page.lines)] * len(page.boxes), [0] * len(page.boxes)
@@ -46,7 +47,9 @@ def link_lists(page: Outline) -> Iterator[int]:
     at = 0
     for box in range(1, len(page.boxes)):
         lines = page.lines[first[box] : end[box]]
-        if first[box] >= at and box not in tables and _is_list(lines):
+        if first[box] >= at and lines and _is_led_in(page, first[box] - 1, box):
+            at = end[box]
+        elif first[box] >= at and box not in tables and _is_list(lines):
             has_label = first[box] > at and _is_label(page, first[box] - 1, box, end[box])
             yield from range(first[box] - has_label, end[box])
             at = end[box]
@@ -72,6 +75,14 @@ def _tables(page: Outline) -> set[int]:
                 around.add(box)
                 box = page.boxes[box].parent
     return around
+
+
+def _is_led_in(page: Outline, place: int, box: int) -> bool:
+    """Is this a sentence right before a box, beside it, with a colon at its end?"""
+    if place < 0 or page.lines[place].box != page.boxes[box].parent:
+        return False
+    text = page.lines[place].plain
+    return len(text) > _LABEL_CHARACTERS and text.endswith((":", "："))
 
 
 def _is_label(page: Outline, place: int, box: int, end: int) -> bool:
