@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -11,10 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dedup.changes.lines import PIECE, TITLE, VARIABLE, differing_keys, line_key, template_keys
+from dedup.changes.lines import (
+    MAX_PASSAGES,
+    PIECE,
+    TITLE,
+    VARIABLE,
+    changed_numbers,
+    differing_keys,
+    line_key,
+    passages,
+    template_lines,
+)
 from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
-from dedup.sites.lines import words_of
+from dedup.sites.lines import Keys, Numbers, words_of
 from dedup.sites.site import Site
 from dedup.store.sql.changes import ChangedPage
 
@@ -30,6 +40,13 @@ _ENDS = dict.fromkeys(map(ord, "\n\r"), " ")
 _IN_VAIN = 5
 """Pages that are read for labels although none is in their article, at most: a bounded cost."""
 
+_NUMBER_SHARE = 4
+"""A line that differs in numbers on a quarter of its pages, of those that were visited, is the
+template's: a time that the page took, how long ago something was."""
+
+_GREW = 2
+"""Marks a line of which whole numbers grew, and nothing else differs; 1: another number."""
+
 _LINES_A_PAGE = 1_000
 _MAX_LINES = 200_000
 """Of all templates, for a bounded memory: those after these are told as changes of pages."""
@@ -39,15 +56,16 @@ class Template(NamedTuple):
     """What many pages of a host have changed.
 
     Attributes:
-        keys: those of lines, and of pieces of lines.
-        n_pages: on how many pages, at most.
+        keys: those of lines, and of pieces of lines; on how many pages.
         labels: those of the keys that fewer than half of the host's pages have changed, without
             numbers and dates: headings and labels of articles, or what a part of the pages shares.
+        numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; 0:
+            these only grew, as counters do.
     """
 
-    keys: set[str]
-    n_pages: int
+    keys: Mapping[str, int]
     labels: set[str]
+    numbers: Mapping[str, int]
 
 
 def templates(
@@ -61,19 +79,27 @@ def templates(
         folder: of temporary files.
     """
     found: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
     n_lines = 0
     with closing(SortedRows(folder)) as rows:
         for page in pages:
-            for key in sorted(template_keys(page))[:_LINES_A_PAGE]:
-                rows.add((page.host, key, page.number))
+            keys = {line_key(line) for lines in template_lines(page) for line in lines}
+            changed = changed_numbers(page)
+            for key in sorted(keys)[:_LINES_A_PAGE]:
+                kind = _GREW if key in changed and changed[key].only_grew else int(key in changed)
+                rows.add((page.host, key, page.number, kind))
         for (host, key), group in groupby(rows, key=lambda row: row[:2]):
-            count = sum(1 for _ in group)
-            if count >= _enough(n_pages.get(host, 0)) and n_lines < _MAX_LINES:
-                found[host][key] = count
+            kinds = [row[3] for row in group]
+            if n_lines < _MAX_LINES and len(kinds) >= _enough(n_pages.get(host, 0)):
+                found[host][key] = len(kinds)
+                n_lines += 1
+            kinds = [kind for kind in kinds if kind]
+            if n_lines < _MAX_LINES and len(kinds) > 1:
+                numbers[host][key] = 0 if set(kinds) == {_GREW} else len(kinds)
                 n_lines += 1
     return {
-        host: Template(set(keys), max(keys.values()), _labels(keys, n_pages.get(host, 0)))
-        for host, keys in found.items()
+        host: Template(found[host], _labels(found[host], n_pages.get(host, 0)), numbers[host])
+        for host in {**found, **numbers}
     }
 
 
@@ -85,25 +111,79 @@ def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:
     }
 
 
+class Shown:
+    """Lines of a template that came, and that went: those that most pages share.
+
+    Attributes:
+        seen_at: when the last of its pages was seen.
+    """
+
+    def __init__(self, template: Template) -> None:
+        self.seen_at = 0.0
+        self._keys = template.keys
+        self._found: tuple[dict[str, str], dict[str, str]] = {}, {}
+
+    def add(self, page: ChangedPage) -> None:
+        self.seen_at = max(self.seen_at, page.now.fetched_at)
+        for lines, found in zip(template_lines(page), self._found, strict=True):
+            for line in lines:
+                if (key := line_key(line)) in self._keys and key not in found:
+                    found[key] = line
+                    if len(found) > MAX_PASSAGES:
+                        del found[max(found, key=self._order)]
+
+    def passages(self) -> tuple[list[str], list[str]]:
+        """What came and went, as it is shown."""
+        came, went = (
+            [found[key] for key in sorted(found, key=self._order)] for found in self._found
+        )
+        return passages(came, went), passages(went, came)
+
+    def _order(self, key: str) -> tuple[int, bool, str]:
+        return -self._keys[key], key.startswith(PIECE), key
+
+
 class Furniture:
     """The lines of a host that belong to its template.
 
     Args:
         template: what many pages have changed.
         site: what is known of the host.
+        n_visited: on how many pages numbers could have been seen to change.
     """
 
-    def __init__(self, template: Template, site: Site) -> None:
-        self._template, self._site = template, site
+    def __init__(self, template: Template, site: Site, n_visited: int = 0) -> None:
+        self._template, self._site, self._n_visited = template, site, n_visited
         self._labels, self._found = set(template.labels), set[str]()
         self._n_in_vain = 0
 
-    def has_changed(self, lines: Sequence[str]) -> list[bool]:
-        """Which of the lines, or pieces of lines, have many pages changed?"""
+    def has_changed(self, numbers: Collection[str], lines: Sequence[str]) -> list[bool]:
+        """Which of the lines, or pieces of lines, have many pages changed?
+
+        `numbers`: see `numbers_of`.
+        """
         keys = self._template.keys
         return [
-            (key := line_key(line)) in keys or key.removeprefix(PIECE) in keys for line in lines
+            (key := line_key(line)) not in numbers
+            and (key in keys or key.removeprefix(PIECE) in keys)
+            for line in lines
         ]
+
+    def numbers_of(self, page: ChangedPage) -> set[str]:
+        """The keys of lines that many pages have, but whose numbers are the page's own.
+
+        They are neither dates nor times, and of the visited pages that have such a line fewer than
+        a quarter have other numbers now; counters only grew.
+        """
+        if not (self._n_visited and (changed := changed_numbers(page))):
+            return set()
+        counts = self._counts([each.line for each in changed.values()]).tolist()
+        return {
+            key
+            for key, count in zip(changed, counts, strict=True)
+            if (n_pages := self._template.numbers.get(key, 1))
+            and _NUMBER_SHARE * n_pages * self._site.n_names < count * self._n_visited
+        }
 
     def labels_of(self, page: ChangedPage) -> set[str]:
         """The labels that came or went on a page, and may be its own."""
@@ -117,25 +197,35 @@ class Furniture:
         if self._n_in_vain >= _IN_VAIN:
             self._labels &= self._found
 
-    def __call__(self, again: Reread | None, lines: Sequence[str]) -> list[bool]:
+    def __call__(
+        self, again: Reread | None, numbers: Collection[str], lines: Sequence[str]
+    ) -> list[bool]:
         """Which of the lines are not the page's own? Those that many pages have, or have changed.
 
         A line that many pages have is the page's own if the whole page has it once more, or once
         less: its menu has it, too. Of a title, only what many pages have changed is not.
         """
         own = frozenset[str]() if again is None else again.labels
-        keys = words_of([line.translate(_ENDS) for line in lines]).line_hashes().astype(np.uint32)
-        counts = np.maximum(
-            self._site.line_counts(keys | _ONE), self._site.line_counts(keys & ~_ONE)
-        )
-        is_common = counts >= _enough(self._site.n_names)
+        is_common = self._counts(lines) >= _enough(self._site.n_names)
         if again is not None:
-            is_common &= ~np.isin(keys & ~_ONE, again.moved)
-        both = zip(lines, self.has_changed(lines), is_common.tolist(), strict=True)
+            is_common &= ~np.isin(_keys(lines), again.moved)
+        own |= set(numbers)
+        both = zip(lines, self.has_changed(numbers, lines), is_common.tolist(), strict=True)
         return [
             line_key(line) not in own and (out or (common and not line.startswith((TITLE, PIECE))))
             for line, out, common in both
         ]
+
+    def _counts(self, lines: Sequence[str]) -> Numbers:
+        """How many names have each line, as text or as links."""
+        keys = _keys(lines)
+        return np.maximum(self._site.line_counts(keys | _ONE), self._site.line_counts(keys))
+
+
+def _keys(lines: Sequence[str]) -> Keys:
+    """The keys of lines that are not mostly links."""
+    words = words_of([line.translate(_ENDS) for line in lines])
+    return words.line_hashes().astype(np.uint32) & ~_ONE
 
 
 def _enough(n_pages: int) -> int:

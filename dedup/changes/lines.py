@@ -9,6 +9,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from dedup.changes.dates import MONTHS, numbers, up_to_date
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
 from dedup.text.character_kinds import UNSPACED_RANGES
@@ -37,14 +38,11 @@ _BETWEEN_NAMES = re.compile(r"(\s*[-_|\u00b7\u2010-\u2015]\s*)")
 VARIABLE = "\2"
 """Stands for a number or a month in a line's key."""
 
+_INDEX = re.compile(r"/(?:index\.html?)?$")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _KEY_CHARACTERS = 200
-_MONTHS = "january february march april may june july august september october november december"
-_VARIES = re.compile(
-    r"\d+|\b(?:{}|{}|sept)\b".format(
-        _MONTHS.replace(" ", "|"), "|".join(month[:3] for month in _MONTHS.split())
-    )
-)
-_MAX_PASSAGES = 5
+_VARIES = re.compile(rf"\d+|\b(?:{MONTHS})\b")
+MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
 _AROUND = 60
 """Characters that are shown before the first difference of long lines, at least."""
@@ -56,10 +54,14 @@ IsFurniture = Callable[[Sequence[str]], Sequence[bool]]
 def line_key(line: str) -> str:
     """What a line has in common with those of other pages that differ in numbers and dates alone.
 
-    >>> line_key("Updated on March 3, 2024") == line_key("updated on May 17, 2025")
+    Few words behind a date do not tell lines apart, other than in titles.
+
+    >>> line_key("Updated on March 3, 2024 by me") == line_key("updated on May 17, 2025")
     True
     """
-    return _VARIES.sub(VARIABLE, line.lower())[:_KEY_CHARACTERS]
+    lower = line.lower()
+    own = lower if line.startswith(TITLE) else up_to_date(lower)
+    return _VARIES.sub(VARIABLE, own)[:_KEY_CHARACTERS]
 
 
 def lines_of(version: Version, url: str = "") -> list[str]:
@@ -68,9 +70,10 @@ def lines_of(version: Version, url: str = "") -> list[str]:
     The page's own path, which counters and forms for comments show, counts as a number.
     """
     titles = [TITLE + part for part in split_title(version.title)]
-    path, text = unquote(urlsplit(url).path).rstrip("/"), version.text
+    path, text = _INDEX.sub("", unquote(urlsplit(url).path)), version.text
     if path:
-        text = re.sub(re.escape(path) + r"/?(?![\w/-])", "0", text, flags=re.IGNORECASE)
+        own = re.escape(path) + r"(?:/index\.html?|/?)(?![\w/-])"
+        text = re.sub(own, "0", text, flags=re.IGNORECASE)
     return [*titles, *filter(None, map(str.strip, text.split("\n")))]
 
 
@@ -80,13 +83,63 @@ def differing_keys(page: ChangedPage) -> set[str]:
     return {*(now - then), *(then - now)}
 
 
-def template_keys(page: ChangedPage) -> set[str]:
-    """The keys of the lines that came or went, and of those pieces of them that did."""
+class Renumbered(NamedTuple):
+    """How lines of one key differ.
+
+    Attributes:
+        line: one of them.
+        only_grew: are all numbers that differ whole, and larger now?
+    """
+
+    line: str
+    only_grew: bool
+
+
+def changed_numbers(page: ChangedPage) -> dict[str, Renumbered]:
+    """By key, lines that differ in numbers alone, some of which are of no date or time."""
+    then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
+    old, new = (_by_key((one - other).elements()) for one, other in ((then, now), (now, then)))
+    found: dict[str, Renumbered] = {}
+    for key in new.keys() & old.keys():
+        pairs = list(zip(old[key], new[key], strict=False))
+        values = [
+            both
+            for pair in pairs
+            for both in zip(*(numbers(each.lower()) for each in pair), strict=False)
+            if both[0] != both[1]
+        ]
+        if values and len(pairs) == len(old[key]) == len(new[key]):
+            only_grew = all(map(_is_larger, *zip(*values, strict=True)))
+            found[key] = Renumbered(new[key][0], only_grew)
+    return found
+
+
+def _by_key(lines: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        if not line.startswith(TITLE) and VARIABLE in (key := line_key(line)):
+            found.setdefault(key, []).append(line)
+    return found
+
+
+def _is_larger(old: str, new: str) -> bool:
+    before, after = (_THOUSANDS.sub("", each).lstrip("0") for each in (old, new))
+    are_whole = all(each.isdecimal() or not each for each in (before, after))
+    return are_whole and (len(before), before) < (len(after), after)
+
+
+def template_lines(page: ChangedPage) -> tuple[list[str], list[str]]:
+    """The lines that came and that went, and those pieces of them that did."""
     then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
     came, went = now - then, then - now
-    pieces = {each for line in came for each in pieces_of(line)}
-    pieces ^= {each for line in went for each in pieces_of(line)}
-    return {line_key(each) for each in (*came, *went, *pieces)}
+    new, old = (
+        dict.fromkeys(piece for line in lines for piece in pieces_of(line))
+        for lines in (came, went)
+    )
+    return (
+        [*came, *(each for each in new if each not in old)],
+        [*went, *(each for each in old if each not in new)],
+    )
 
 
 def pieces_of(line: str) -> list[str]:
@@ -179,7 +232,7 @@ def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
 
 def passages(lines: Iterable[str], others: Collection[str]) -> list[str]:
     """The first of some lines, shortened to where they differ from others, as they are shown."""
-    return [_excerpt(line, others).lstrip(PIECE + TITLE) for line in islice(lines, _MAX_PASSAGES)]
+    return [_excerpt(line, others).lstrip(PIECE + TITLE) for line in islice(lines, MAX_PASSAGES)]
 
 
 def _excerpt(line: str, others: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from dedup.changes.furniture import AT_LEAST, Furniture, Template, templates
+from dedup.changes.furniture import AT_LEAST, Furniture, Shown, Template, templates
 from dedup.changes.lines import Difference, difference
 from dedup.changes.rereading import Rereading
 from dedup.sites.state import read_state
@@ -19,7 +19,7 @@ from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
 
-_NOTHING = Template(set(), 0, set())
+_NOTHING = Template({}, set(), {})
 _BATCH = 1_000
 _STEPS = 20
 """The latest versions of a page in its history."""
@@ -34,7 +34,7 @@ class Change(NamedTuple):
         seen_at: when it was seen, seconds since 1970.
         moved_to: the other URL.
         share: of the page's words that changed, 0 to 1.
-        came, went: passages; some, shortened.
+        came, went: passages; some, shortened. Of a template: those that most pages share.
         note: a sentence.
     """
 
@@ -76,6 +76,7 @@ class Changes:
         pages = store.refreshes.changes.pages_by_host()
         self._n_pages = pages
         self._n_changed: Counter[str] = Counter()
+        self._n_visited = self._visited()
         self._templates = templates(self._counted(), pages, folder)
 
     def rows(self) -> Iterator[Change]:
@@ -98,10 +99,20 @@ class Changes:
         """
         found = []
         for page in self._store.refreshes.changes.steps(url, _STEPS):
-            own = difference(page, partial(self._known(page.host)[0], None))
+            own = difference(page, partial(self._known(page.host)[0], None, ()))
             if own is not None:
                 at = page.now.fetched_at
                 found.append(Change(url, "changed", at, None, own.share, own.came, own.went))
+        return found
+
+    def _visited(self) -> dict[str, int]:
+        """How many pages of each host a refresh has visited, at most."""
+        found: dict[str, int] = {}
+        for refresh in self.refreshes:
+            if refresh.began >= self.since:
+                answers = self._store.refreshes.changes.answers(refresh.number)
+                for host, counts in answers.items():
+                    found[host] = max(found.get(host, 0), sum(counts.values()))
         return found
 
     def _counted(self) -> Iterator[ChangedPage]:
@@ -113,7 +124,8 @@ class Changes:
     def _difference(self, page: ChangedPage) -> Difference | None:
         """How a page's own text differs, however it is read; None: in one way it does not."""
         furniture, rereading = self._known(page.host)
-        is_same = difference(page, furniture.has_changed) is None
+        numbers = furniture.numbers_of(page)
+        is_same = difference(page, partial(furniture.has_changed, numbers)) is None
         labels = furniture.labels_of(page)
         if is_same and not labels:
             return None
@@ -122,7 +134,7 @@ class Changes:
         if is_same and (again is None or not again.labels):
             return None
         for each in (page,) if again is None else (page, *again.texts()):
-            if (found := difference(each, partial(furniture, again))) is None:
+            if (found := difference(each, partial(furniture, again, numbers))) is None:
                 break
         return found
 
@@ -139,7 +151,8 @@ class Changes:
                 n_pages=self._n_pages.get(host, 0),
                 is_new=self._n_changed[host] >= AT_LEAST,
             )
-            self._last = host, Furniture(template, site), rereading
+            furniture = Furniture(template, site, self._n_visited.get(host, 0))
+            self._last = host, furniture, rereading
         return self._last[1:]
 
     def _until(self) -> float:
@@ -148,13 +161,15 @@ class Changes:
         return self.refreshes[-1].began if is_open else float("inf")
 
     def _hosts(self) -> Iterator[Change]:
-        changed: dict[str, float] = {}
-        for page in self._store.refreshes.changes.changed(self.since) if self._templates else ():
-            if page.host in self._templates:
-                changed[page.host] = max(changed.get(page.host, 0.0), page.now.fetched_at)
-        for host, seen_at in sorted(changed.items()):
-            note = f"lines that {self._templates[host].n_pages:,} pages share have changed"
-            yield Change(host, "template", seen_at, note=note)
+        shown = {host: Shown(each) for host, each in self._templates.items() if each.keys}
+        for page in self._store.refreshes.changes.changed(self.since) if shown else ():
+            if page.host in shown:
+                shown[page.host].add(page)
+        for host, found in sorted(shown.items()):
+            n_pages = max(self._templates[host].keys.values())
+            note = f"lines that {n_pages:,} pages share have changed"
+            came, went = found.passages()
+            yield Change(host, "template", found.seen_at, None, None, came, went, note)
         for refresh in self.refreshes:
             if refresh.began >= self.since:
                 for host, counts in self._store.refreshes.changes.answers(refresh.number).items():

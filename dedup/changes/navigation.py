@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from dedup.changes.dates import is_date
 from dedup.sites.outline import Line, Outline
 
 _PAGER = re.compile(r"(?i)pager|pagina|(?<![a-z])(?:prev|previous|next|older|newer)(?![a-z])")
 _MAX_PAGER_WORDS = 40
 _WORD = re.compile(r"\w+")
 _LEAST_LINKS, _LABEL_CHARACTERS = 2, 40
+_CELLS = frozenset(["td", "th"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
 
@@ -31,9 +33,11 @@ def are_most(lists: Iterable[int], page: Outline, text: str) -> bool:
 def link_lists(page: Outline) -> Iterator[int]:
     """The lines of boxes that have nothing but links, and fewer short lines between them.
 
-    Headings that are links are of no such list: those of posts are. Nor are references to other
-    sites.
+    Headings that are links are of no such list: those of posts are. Nor are the rows of tables,
+    links most of which have a line beside them, as prices are, that is no date, what a sentence
+    with a colon leads to, and references to other sites.
     """
+    tables = _tables(page)
     first, end = [len(page.lines)] * len(page.boxes), [0] * len(page.boxes)
     for place, line in enumerate(page.lines):
         box = line.box
@@ -42,10 +46,43 @@ def link_lists(page: Outline) -> Iterator[int]:
             box = page.boxes[box].parent
     at = 0
     for box in range(1, len(page.boxes)):
-        if first[box] >= at and _is_list(page.lines[first[box] : end[box]]):
+        lines = page.lines[first[box] : end[box]]
+        if first[box] >= at and lines and _is_led_in(page, first[box] - 1, box):
+            at = end[box]
+        elif first[box] >= at and box not in tables and _is_list(lines):
             has_label = first[box] > at and _is_label(page, first[box] - 1, box, end[box])
             yield from range(first[box] - has_label, end[box])
             at = end[box]
+
+
+def _tables(page: Outline) -> set[int]:
+    """The boxes around rows, and these rows, of tables with two rows or more of several cells."""
+    cells: dict[int, set[int]] = {}
+    for box in {line.box for line in page.lines}:
+        while box >= 0:
+            parent = page.boxes[box].parent
+            if page.boxes[box].tag in _CELLS and page.boxes[parent].tag == "tr":
+                cells.setdefault(parent, set()).add(box)
+            box = parent
+    rows: dict[int, list[int]] = {}
+    for row, found in cells.items():
+        if len(found) > 1:
+            rows.setdefault(page.boxes[row].parent, []).append(row)
+    around: set[int] = set()
+    for found_rows in rows.values():
+        for box in found_rows if len(found_rows) > 1 else ():
+            while box > 0 and box not in around:
+                around.add(box)
+                box = page.boxes[box].parent
+    return around
+
+
+def _is_led_in(page: Outline, place: int, box: int) -> bool:
+    """Is this a sentence right before a box, beside it, with a colon at its end?"""
+    if place < 0 or page.lines[place].box != page.boxes[box].parent:
+        return False
+    text = page.lines[place].plain
+    return len(text) > _LABEL_CHARACTERS and text.endswith((":", "："))
 
 
 def _is_label(page: Outline, place: int, box: int, end: int) -> bool:
@@ -62,6 +99,10 @@ def _is_list(lines: Sequence[Line]) -> bool:
     if 2 * len(others) > len(lines) or len(lines) - len(others) < _LEAST_LINKS:
         return False
     if 2 * sum(line.n_outward for line in lines) > sum(len(line.text) for line in lines):
+        return False
+    n_values = sum(not is_date(line.text.lower()) for line in others)
+    n_links = len(lines) - len(others)
+    if n_links > _LEAST_LINKS and 2 * n_values > n_links:
         return False
     return all(len(line.text) <= _LABEL_CHARACTERS for line in others) and not any(
         line.block in _HEADINGS and not line.plain for line in lines

@@ -113,7 +113,8 @@ def _print(rows: Iterable[Change]) -> None:
     for each in rows:
         share = "" if each.share is None else f"{each.share:.1%}"
         signs = [f"+ {line}" for line in each.came[:1]] + [f"- {line}" for line in each.went[:1]]
-        what = each.note or (f"now {each.moved_to}" if each.moved_to else " ".join(signs))
+        moved = f"now {each.moved_to}" if each.moved_to else ""
+        what = " ".join(filter(None, [each.note, moved, *signs]))
         cells = each.change, share, iso_time(each.seen_at)[:16], each.url, what
         table.add_row(*(Text(plain(cell)) for cell in cells))
     if table.row_count:

@@ -71,6 +71,32 @@ def test_the_command_writes_each_format(job: Path, capsys: pytest.CaptureFixture
         assert [each["url"] for each in csv.DictReader(lines)] == ["http://a/"]
 
 
+def test_what_of_a_template_came_and_went_is_in_each_format(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_store(tmp_path / "crawl.sqlite") as store:
+        texts = {f"http://a/{each}": f"The text of {each}." for each in "abcde"}
+        numbers = {
+            url: store.add(Page(id="", text=f"Old menu\n{text}", url=url, fetched_at=1e9), {})
+            for url, text in texts.items()
+        }
+        store.refreshes.begin()
+        for url, text in texts.items():
+            new = Page(id="", text=f"New menu\n{text}", url=url, fetched_at=9e9)
+            store.refreshes.replace_page(numbers[url], new, {})
+        store.set_meta("finished", "1.0")
+    for name in ("c.jsonl", "c.csv", "c.md", "c.atom"):
+        assert main(["changes", str(tmp_path), "-o", str(tmp_path / name)]) == 0
+        found = (tmp_path / name).read_text()
+        assert all(each in found for each in ("New menu", "Old menu", "5 pages")), name
+    capsys.readouterr()
+    assert main(["changes", str(tmp_path), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["change"], row["came"], row["went"]) == ("template", ["New menu"], ["Old menu"])
+    assert main(["changes", str(tmp_path)]) == 0
+    assert "5 pages share have changed + New menu - Old menu" in capsys.readouterr().out
+
+
 def test_since_is_a_time_or_a_refresh(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for since in ("1", "2001-09-10", "2001-09-10T00:00:00Z"):
         assert main(["changes", str(job), "--since", since]) == 0

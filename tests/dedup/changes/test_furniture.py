@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 from dedup.changes.furniture import Furniture, templates
 from dedup.changes.lines import Difference, difference
 from dedup.sites.site import Site
@@ -29,7 +31,7 @@ def _page(name: str, then: str, now: str) -> ChangedPage:
 
 def _differences(pages: list[ChangedPage], folder: Path) -> list[Difference | None]:
     furniture = Furniture(templates(pages, {"a": len(pages)}, folder)["a"], Site())
-    return [difference(page, partial(furniture, None)) for page in pages]
+    return [difference(page, partial(furniture, None, ())) for page in pages]
 
 
 def test_another_template_may_put_a_name_and_a_tag_into_other_lines(tmp_path: Path) -> None:
@@ -68,3 +70,37 @@ def test_labels_are_given_up_after_some_pages_that_have_them_in_no_article(tmp_p
     for _ in range(5):
         furniture.note({"share it"}, None)
     assert furniture.labels_of(page) == {"sources"}
+
+
+@pytest.mark.parametrize(
+    ("before", "then", "now"),
+    [
+        ("Last updated: ", "2016-03-01", "2016-04-29"),
+        ("Last updated on ", "Dec 16, 2022", "Jan 3rd, 2023"),
+        ("Stand: ", "1. March 2022", "12.11.2022"),
+        ("更新于", "2022年3月1日", "2022年11月12日"),
+    ],
+)
+def test_few_words_behind_a_date_make_no_line_of_its_own(
+    tmp_path: Path, before: str, then: str, now: str
+) -> None:
+    behind = [" by Ann", " by Ben", "Next", "Next", " Prev", " Next Prev"]
+    pages = [
+        _page(name, f"The text.\n{before}{then}{end}", f"The text.\n{before}{now}{end}")
+        for name, end in zip(_NAMES, behind, strict=True)
+    ]
+    assert _differences(pages, tmp_path) == [None] * len(_NAMES)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["{} A new {}", "Version {}, which can do all that was wanted of {}", "Version 1.2.3 {1}"],
+)
+def test_what_stands_behind_a_date_that_no_words_introduce_is_the_pages_own(
+    tmp_path: Path, line: str
+) -> None:
+    pages = [
+        _page(name, line.format("2016-03-01", "it"), line.format("2016-04-29", name))
+        for name in _NAMES
+    ]
+    assert None not in _differences(pages, tmp_path)

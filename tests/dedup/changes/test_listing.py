@@ -225,8 +225,23 @@ def test_a_template_is_told_once(new_job: Callable[..., Job]) -> None:
     told = job.visit(**texts)
     assert _kinds(told) == {"a.example": "template", "p3": "changed"}
     assert (told["p3"].came, told["p3"].went) == (["One more line."], [])
-    assert told["a.example"].note == "lines that 10 pages share have changed"
+    host = told["a.example"]
+    assert host.note == "lines that 10 pages share have changed"
+    assert (host.came, host.went) == (["A new menu", "Viewed 0 times"], [])
     assert job.store.stats.refreshed() == {"number": 1, "changed": 1, "template": 9}
+
+
+def test_of_a_template_what_most_pages_share_is_shown_first(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{f"p{n}": f"Old menu\nThe text of p{n}." for n in range(12)})
+    lines = [[*"abcdefghij"][: 10 - n // 2] for n in range(12)]  # on 12, 12, 12, 12, 12, 10...
+    told = job.visit(
+        **{
+            f"p{n}": "\n".join([*(f"New {each}" for each in reversed(own)), f"The text of p{n}."])
+            for n, own in enumerate(lines)
+        }
+    )
+    assert list(told["a.example"].came) == [f"New {each}" for each in "abcde"]
+    assert list(told["a.example"].went) == ["Old menu"]
 
 
 def test_a_page_that_was_a_duplicate_is_not_new(new_job: Callable[..., Job]) -> None:

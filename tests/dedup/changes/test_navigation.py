@@ -38,6 +38,8 @@ def test_what_is_no_pager_stays(body: str) -> None:
     assert without_pagers(page).lines == page.lines
 
 
+_ROW = "<tr><td>{}</td><td><a href=/a>archive</a></td><td><a href=/b>checksum</a></td></tr>"
+_VALUE = "<li><a href=/a>Forks</a><div>{}</div></li>"
 _LINKS = "<li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li>"
 
 
@@ -46,6 +48,10 @@ _LINKS = "<li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li>"
     [
         f"<ul>{_LINKS}</ul>",
         f"<nav><div>Of this series</div><ul>{_LINKS}</ul></nav>",
+        f"<ul>{''.join(_VALUE.format(f'2024-05-0{each}') for each in '123')}</ul>",
+        f"<table>{_ROW.format('Of these')}</table>",
+        f"<nav><p>Of this series:</p><ul>{_LINKS}</ul></nav>",
+        f"<table><tr><td><ul>{_LINKS}</ul></td></tr><tr><td>Of wood:</td></tr></table>",
         "<ul><li><a href=#a>Forms</a><ul><li><a href=#b>Old</a></li></ul></li></ul>",
     ],
 )
@@ -85,7 +91,10 @@ def test_a_heading_goes_with_its_list_if_it_has_nothing_else(body: str, kept: li
         "<ul><li><a href=/a>Forks</a></li></ul>",  # one link
         "<ul><li>Forks</li><li>Knives</li><li><a href=/a>Spoons</a></li></ul>",
         "<div><h2><a href=/a>Forks</a></h2>May 3<h2><a href=/b>Knives</a></h2></div>",  # posts
+        f"<p>Spoons are returned by each of the following drawers:</p><ul>{_LINKS}</ul>",
         f"<ul>{_LINKS}</ul>",  # nothing else
+        f"<table>{_ROW.format('2.0')}{_ROW.format('1.9')}</table><p>Of wood.</p>",
+        f"<p>Of wood.</p><ul>{''.join(_VALUE.format(each) for each in ('$3', '$4', '$5'))}</ul>",
     ],
 )
 def test_what_is_no_list_of_links_stays(body: str) -> None:

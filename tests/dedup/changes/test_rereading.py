@@ -144,15 +144,16 @@ def test_a_menu_in_the_stored_text_makes_no_page_a_list_of_links(
     assert list(Changes(store, None, tmp_path).rows()) == []
 
 
-def test_counters_that_show_the_path_of_their_page_belong_to_the_template(
-    store: JobStore, tmp_path: Path, clock: Iterator[float]
+@pytest.mark.parametrize("shown", ["/{}/", "http://old.example/{}/index.html"])
+def test_lines_that_show_the_path_of_their_page_belong_to_the_template(
+    store: JobStore, tmp_path: Path, clock: Iterator[float], shown: str
 ) -> None:
     old = {topic: _page(topic, "", _own(topic), 500.0) for topic in _TOPICS}
     numbers = {topic: store.add(page, {}) for topic, page in old.items()}
     store.set_meta("finished", "1.0")
     store.refreshes.begin()
     for topic, number in numbers.items():
-        text = [*_own(topic), f'Visitors of "/{topic}/"']
+        text = [*_own(topic), f'Visitors of "{shown.format(topic)}"']
         store.refreshes.replace_page(number, _page(topic, "", text, next(clock)), {})
         store.refreshes.note_visit(SITE + topic, "changed")
     settle(store)
@@ -197,3 +198,53 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
     rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
     assert {each.url for each in rows} == ({SITE + topic for topic in some} if told else set())
     assert all(each.came == ["Definition"] for each in rows)
+
+
+@pytest.mark.parametrize(
+    ("line", "then", "now", "n_changed", "is_told"),
+    [
+        ("Price: ${}.00", "40", "99", 1, True),
+        ("Price: ${}.00", "40", "99", 5, True),
+        ("Price: ${}.00", "40", "99", 6, False),  # a quarter
+        ("Version: {}", "1.9", "2.0", 5, True),
+        ("温度：{}度", "12", "9", 5, True),
+        ("Viewed {} times", "1,240", "1,305", 5, False),
+        ("Viewed {} times", "0", "9" * 5_000, 5, False),
+        ("Viewed {} times", "1,240", "1,305", 1, True),  # one alone may be any number
+        ("Made at {}", "10:20", "9:35", 5, False),
+        ("Read {}", "3 days ago", "5 days ago", 1, False),
+        ("Of {}", "2024-05-03", "2023-11-30", 1, False),
+        ("Made in {}", "2024", "2022", 1, False),
+    ],
+)
+def test_numbers_of_a_line_that_many_pages_have_are_told_if_few_have_changed(
+    store: JobStore,
+    tmp_path: Path,
+    clock: Iterator[float],
+    line: str,
+    then: str,
+    now: str,
+    n_changed: int,
+    *,
+    is_told: bool,
+) -> None:
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+
+    def page(topic: str, at: float, value: str) -> Page:
+        texts = [*_own(topic), line.format(value)]
+        return _page(topic, "".join(f"<p>{each}</p>" for each in texts), texts, at)
+
+    pages = {topic: page(topic, 500.0, then) for topic in topics}
+    numbers = {topic: store.add(each, {}) for topic, each in pages.items()}
+    state = SiteState()
+    state.begin(learn((outline_of(each) or Outline(), topic, "") for topic, each in pages.items()))
+    store.learned.set_site("a.example", state.to_bytes())
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    for topic in topics[:n_changed]:
+        store.refreshes.replace_page(numbers[topic], page(topic, next(clock), now), {})
+    for at, topic in enumerate(topics):
+        store.refreshes.note_visit(SITE + topic, "changed" if at < n_changed else "unchanged")
+    settle(store)
+    told = [each.url for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert sorted(told) == [SITE + topic for topic in topics[: n_changed * is_told]]
