@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -64,7 +65,8 @@ def line_key(line: str) -> str:
     return _VARIES.sub(VARIABLE, own)[:_KEY_CHARACTERS]
 
 
-def lines_of(version: Version, url: str = "") -> list[str]:
+@lru_cache(8)  # both versions of a page are asked for several times, one page after the other
+def lines_of(version: Version, url: str = "") -> tuple[str, ...]:
     """The lines of a version: the parts of its title, and those of its text.
 
     The page's own path, which counters and forms for comments show, counts as a number.
@@ -74,7 +76,7 @@ def lines_of(version: Version, url: str = "") -> list[str]:
     if path:
         own = re.escape(path) + r"(?:/index\.html?|/?)(?![\w/-])"
         text = re.sub(own, "0", text, flags=re.IGNORECASE)
-    return [*titles, *filter(None, map(str.strip, text.split("\n")))]
+    return (*titles, *filter(None, map(str.strip, text.split("\n"))))
 
 
 def differing_keys(page: ChangedPage) -> set[str]:

@@ -32,8 +32,8 @@ _MANY = 0.03
 least, is furniture, or a phrase."""
 
 _MAX_SHINGLES = 1 << 22
-"""Of more, a sample is looked at that is the same of all texts. They take 12 bytes each, 40 while
-they are sorted: 170 MB."""
+"""Of more, a sample is looked at that is the same of all texts. They take 12 bytes each, and 40
+while they are sorted."""
 
 _TEXTS_AT_ONCE = 1_000
 

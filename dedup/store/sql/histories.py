@@ -12,7 +12,7 @@ from dedup.store.sql.database import Queries
 from dedup.store.sql.retention import ANSWERS, SUMMED_UP, WHOLE
 
 _MAX_TEXTS = 100_000
-"""Of the pages that were found first, which are compared. They take 15 s to read."""
+"""Of the pages that were found first: their number bounds how long a refresh takes to begin."""
 
 _INTERVALS = f"""
 WITH answers AS (
@@ -70,7 +70,7 @@ WHERE v.refresh > ? AND v.outcome IN {ANSWERS}
 ORDER BY v.refresh
 """  # noqa: S608 -- constants
 _TEXTS = """
-SELECT number, fetched_at, url, text FROM pages WHERE url IS NOT NULL ORDER BY number
+SELECT number, fetched_at, url, text FROM pages WHERE url IS NOT NULL ORDER BY number LIMIT ?
 """
 _OLD_TEXTS = """
 SELECT v.page, v.fetched_at, r.url, v.text FROM versions AS v JOIN pages AS r ON r.number = v.page
@@ -116,7 +116,7 @@ class HistoryQueries(Queries):
         """The texts of pages since the refreshes whose visits are kept, as `PageText` has them."""
         since = self.began()[-WHOLE:][0]
         rows = heapq.merge(
-            self._database.each(_TEXTS),
+            self._database.each(_TEXTS, (_MAX_TEXTS,)),
             self._database.each(_OLD_TEXTS, (since, since)),
             key=lambda row: (row[0], row[1]),
         )
