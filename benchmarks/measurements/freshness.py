@@ -29,6 +29,7 @@ the way from uniform (0) to the oracle (1), and the gain on uniform with its sta
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -370,6 +371,7 @@ def history(options: argparse.Namespace) -> tuple[list[str], Texts, Shingles, La
     base = first.decode().split()[len(commits) : len(commits) + 1]
     state = _state(options.repository, base[0]) if base else {}
     paths = sorted(state.keys() | {path for commit in commits.values() for path in commit})
+    paths = [path for path in paths if re.search(options.allow, f"/{path}")]
     paths = sorted(paths, key=lambda path: xxh3_64_intdigest(path.encode()))[: options.pages]
     sample = set(paths)
     wanted = {blob for path, blob in state.items() if path in sample}
@@ -404,6 +406,7 @@ def main() -> None:
     parser.add_argument("--root", default="", help="folder of the site, with / at its end")
     parser.add_argument("--commits", type=int, default=240)
     parser.add_argument("--every", type=int, default=4, help="commits from visit to visit")
+    parser.add_argument("--allow", default="", help="REGEX of paths, with / at their beginning")
     parser.add_argument("--pages", type=int, default=800, help="a sample of this size")
     parser.add_argument("--shares", type=float, nargs="+", default=[0.05, 0.1, 0.25, 0.5])
     parser.add_argument("--texts", type=Path, help="keep what was read here, or take it from here")

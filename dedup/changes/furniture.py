@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from itertools import groupby
+from functools import partial
+from itertools import compress, groupby
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup.changes.lines import (
     MAX_PASSAGES,
@@ -22,6 +24,7 @@ from dedup.changes.lines import (
     passages,
     template_lines,
 )
+from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
 from dedup.sites.lines import Keys, Numbers, words_of
@@ -52,6 +55,9 @@ _MAX_LINES = 200_000
 """Of all templates, for a bounded memory: those after these are told as changes of pages."""
 
 
+AreNames = Callable[[Sequence[str]], NDArray[np.bool_]]
+
+
 class Template(NamedTuple):
     """What many pages of a host have changed.
 
@@ -61,21 +67,30 @@ class Template(NamedTuple):
             numbers and dates: headings and labels of articles, or what a part of the pages shares.
         numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; 0:
             these only grew, as counters do.
+        entries: names of pages on fewer than half of the visited pages, as lists have them; they
+            are none of `keys`.
     """
 
     keys: Mapping[str, int]
     labels: set[str]
     numbers: Mapping[str, int]
+    entries: set[str]
 
 
 def templates(
-    pages: Iterable[ChangedPage], n_pages: Mapping[str, int], folder: Path
+    pages: Iterable[ChangedPage],
+    n_pages: Mapping[str, int],
+    n_visited: Mapping[str, int],
+    names: PageNames,
+    folder: Path,
 ) -> dict[str, Template]:
     """Find what of the hosts' templates has changed, by host.
 
     Args:
         pages: those with a new version.
         n_pages: the number of pages of each host.
+        n_visited: of them, how many were visited.
+        names: of all pages.
         folder: of temporary files.
     """
     found: defaultdict[str, dict[str, int]] = defaultdict(dict)
@@ -98,9 +113,28 @@ def templates(
                 numbers[host][key] = 0 if set(kinds) == {_GREW} else len(kinds)
                 n_lines += 1
     return {
-        host: Template(found[host], _labels(found[host], n_pages.get(host, 0)), numbers[host])
+        host: _template(
+            found[host],
+            numbers[host],
+            n_pages.get(host, 0),
+            n_visited.get(host, 0),
+            partial(names.are_names, host),
+        )
         for host in {**found, **numbers}
     }
+
+
+def _template(
+    keys: Mapping[str, int],
+    numbers: Mapping[str, int],
+    n_pages: int,
+    n_visited: int,
+    are_names: AreNames,
+) -> Template:
+    few = [key for key, count in keys.items() if 2 * count < n_visited]
+    entries = set(compress(few, are_names(few)))
+    others = {key: count for key, count in keys.items() if key not in entries}
+    return Template(others, _labels(others, n_pages), numbers, entries)
 
 
 def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:
@@ -149,11 +183,15 @@ class Furniture:
     Args:
         template: what many pages have changed.
         site: what is known of the host.
+        are_names: which of some keys are that of the name of a page of the host?
         n_visited: on how many pages numbers could have been seen to change.
     """
 
-    def __init__(self, template: Template, site: Site, n_visited: int = 0) -> None:
-        self._template, self._site, self._n_visited = template, site, n_visited
+    def __init__(
+        self, template: Template, site: Site, are_names: AreNames, n_visited: int = 0
+    ) -> None:
+        self._template, self._site, self._are_names = template, site, are_names
+        self._n_visited = n_visited
         self._labels, self._found = set(template.labels), set[str]()
         self._n_in_vain = 0
 
@@ -203,17 +241,24 @@ class Furniture:
         """Which of the lines are not the page's own? Those that many pages have, or have changed.
 
         A line that many pages have is the page's own if the whole page has it once more, or once
-        less: its menu has it, too. Of a title, only what many pages have changed is not.
+        less: its menu has it, too. So is the name of a page that fewer than half of the pages have,
+        as lists of pages do, if the body tells what is a menu. Of a title, only what many pages
+        have changed is not.
         """
-        own = frozenset[str]() if again is None else again.labels
-        is_common = self._counts(lines) >= _enough(self._site.n_names)
-        if again is not None:
+        own = {*numbers}
+        keys = [line_key(line) for line in lines]
+        counts = self._counts(lines)
+        is_common = counts >= _enough(self._site.n_names)
+        if again is None:
+            is_common |= [key in self._template.entries for key in keys]
+        else:
+            own |= again.labels
             is_common &= ~np.isin(_keys(lines), again.moved)
-        own |= set(numbers)
-        both = zip(lines, self.has_changed(numbers, lines), is_common.tolist(), strict=True)
+            is_common &= ~((2 * counts < self._site.n_names) & self._are_names(keys))
+        both = zip(lines, keys, self.has_changed(numbers, lines), is_common.tolist(), strict=True)
         return [
-            line_key(line) not in own and (out or (common and not line.startswith((TITLE, PIECE))))
-            for line, out, common in both
+            key not in own and (out or (common and not line.startswith((TITLE, PIECE))))
+            for line, key, out, common in both
         ]
 
     def _counts(self, lines: Sequence[str]) -> Numbers:

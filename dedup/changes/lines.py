@@ -79,6 +79,12 @@ def lines_of(version: Version, url: str = "") -> tuple[str, ...]:
     return (*titles, *filter(None, map(str.strip, text.split("\n"))))
 
 
+def title_keys(title: str) -> set[str]:
+    """The keys of lines that name a page: its title, or the first part or the last of that."""
+    parts = _BETWEEN_NAMES.split(title)
+    return {line_key(name) for part in (title, parts[0], parts[-1]) if (name := part.strip())}
+
+
 def differing_keys(page: ChangedPage) -> set[str]:
     """The keys that came or went, or of which there are more or fewer lines."""
     then, now = (Counter(map(line_key, lines_of(each, page.url))) for each in (page.then, page.now))

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from dedup.changes.furniture import AT_LEAST, Furniture, Shown, Template, templates
 from dedup.changes.lines import Difference, difference
+from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
 from dedup.sites.state import read_state
 from dedup.store import JobStore
@@ -19,7 +20,7 @@ from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
 
-_NOTHING = Template({}, set(), {})
+_NOTHING = Template({}, set(), {}, set())
 _BATCH = 1_000
 _STEPS = 20
 """The latest versions of a page in its history."""
@@ -77,7 +78,8 @@ class Changes:
         self._n_pages = pages
         self._n_changed: Counter[str] = Counter()
         self._n_visited = self._visited()
-        self._templates = templates(self._counted(), pages, folder)
+        self._names = PageNames(store.refreshes.changes.titles)
+        self._templates = templates(self._counted(), pages, self._n_visited, self._names, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -151,7 +153,8 @@ class Changes:
                 n_pages=self._n_pages.get(host, 0),
                 is_new=self._n_changed[host] >= AT_LEAST,
             )
-            furniture = Furniture(template, site, self._n_visited.get(host, 0))
+            are_names = partial(self._names.are_names, host)
+            furniture = Furniture(template, site, are_names, self._n_visited.get(host, 0))
             self._last = host, furniture, rereading
         return self._last[1:]
 

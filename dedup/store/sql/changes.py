@@ -214,6 +214,10 @@ class ChangeQueries(Queries):
             found.setdefault(host, {})[outcome] = count
         return found
 
+    def titles(self) -> Iterator[tuple[str, str]]:
+        """The host and the title of each page."""
+        return self._database.each("SELECT host, title FROM pages WHERE url IS NOT NULL")
+
     def pages_by_host(self) -> dict[str, int]:
         """How many pages each host has."""
         return self._database.pairs("SELECT host, count(*) FROM pages GROUP BY host")

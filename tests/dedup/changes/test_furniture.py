@@ -10,6 +10,7 @@ import pytest
 
 from dedup.changes.furniture import Furniture, templates
 from dedup.changes.lines import Difference, difference
+from dedup.changes.page_names import PageNames
 from dedup.sites.site import Site
 from dedup.store.sql.changes import ChangedPage, Version
 
@@ -29,8 +30,14 @@ def _page(name: str, then: str, now: str) -> ChangedPage:
     return ChangedPage(1, f"http://a/{name}", "a", old, new)
 
 
+def _furniture(pages: list[ChangedPage], n_pages: int, folder: Path) -> Furniture:
+    names = PageNames(lambda: ())
+    template = templates(pages, {"a": n_pages}, {"a": n_pages}, names, folder)["a"]
+    return Furniture(template, Site(), partial(names.are_names, "a"))
+
+
 def _differences(pages: list[ChangedPage], folder: Path) -> list[Difference | None]:
-    furniture = Furniture(templates(pages, {"a": len(pages)}, folder)["a"], Site())
+    furniture = _furniture(pages, len(pages), folder)
     return [difference(page, partial(furniture, None, ())) for page in pages]
 
 
@@ -60,7 +67,7 @@ def test_labels_are_given_up_after_some_pages_that_have_them_in_no_article(tmp_p
         _page(f"page {name}", "The text.", "The text.\nShare it\nSources")
         for name in "abcdefghijklmnopqrstuvwxyz"[:5]
     ]
-    furniture = Furniture(templates(pages, {"a": 50}, tmp_path)["a"], Site())
+    furniture = _furniture(pages, 50, tmp_path)
     page = pages[0]
     assert furniture.labels_of(page) >= {"share it", "sources"}
     for _ in range(5):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from dedup.changes import Changes, settle
+from dedup.changes.page_names import PageNames
 from dedup.sites.learner import SiteState
 from dedup.sites.outline import Outline
 from dedup.sites.site import learn
@@ -248,3 +250,61 @@ def test_numbers_of_a_line_that_many_pages_have_are_told_if_few_have_changed(
     settle(store)
     told = [each.url for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
     assert sorted(told) == [SITE + topic for topic in topics[: n_changed * is_told]]
+
+
+@pytest.mark.parametrize(
+    ("stands_in", "n_lists", "has_body", "told"),
+    [
+        ("list", 8, True, True),
+        ("menu", 8, True, False),
+        ("list", 8, False, False),  # it may be a menu
+        ("list", 14, True, False),  # on more than half of the pages
+    ],
+)
+def test_names_of_pages_that_several_lists_got_at_once_are_their_own(
+    store: JobStore,
+    tmp_path: Path,
+    clock: Iterator[float],
+    *,
+    stands_in: str,
+    n_lists: int,
+    has_body: bool,
+    told: bool,
+) -> None:
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+
+    def page(topic: str, at: float, *entries: str) -> Page:
+        names = [f"About {each}" for each in entries]
+        item = "<h2><a href=/x>{}</a></h2>" if stands_in == "list" else "<a href=/x>{}</a><br>"
+        own = "".join(f"<p>{line}</p>" for line in _own(topic))
+        body = f"<main><div>{own}</div><div>{''.join(map(item.format, names))}</div></main>"
+        made = _page(topic, body, [*_own(topic), *names], at)
+        return made if has_body else replace(made, body=None)
+
+    lists = topics[:n_lists]
+    numbers = {
+        each: store.add(page(each, 500.0, f"{each} one", f"{each} two"), {}) for each in lists
+    }
+    for topic in topics[n_lists:]:
+        store.add(page(topic, 500.0), {})
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    store.add(replace(page("ferns", next(clock)), title="About ferns | Herbarium"), {})
+    for topic in topics:
+        if topic in lists:
+            new = page(topic, next(clock), "ferns", f"{topic} one", f"{topic} two")
+            store.refreshes.replace_page(numbers[topic], new, {})
+        store.refreshes.note_visit(SITE + topic, "changed" if topic in lists else "unchanged")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert {each.url for each in rows} == ({SITE + each for each in lists} if told else set())
+    assert {tuple(each.came) for each in rows} <= {("About ferns",)}
+
+
+def test_what_several_titles_share_is_no_name_of_a_page(tmp_path: Path) -> None:
+    titles = [("a", f"{name} | Guide") for name in ("one", "two", "three", "four", "five")]
+    names = PageNames(lambda: [*titles, ("b", "Guide")])
+    assert names.are_names("a", ["guide", "two", "two | guide", "two | guid"]).tolist() == [
+        *(False, True, True, False)
+    ]
+    assert names.are_names("b", ["guide", "two"]).tolist() == [True, False]
