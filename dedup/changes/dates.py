@@ -36,6 +36,42 @@ _MAX_DATE = 40
 _MAX_BEHIND = 24
 """Characters that may stand behind the date of an update: an author, links to neighbours."""
 
+_ON_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s)?"
+_ENGLISH = (
+    r"(?:(?:(?:this|the)\s)?(?:page|document|article|post|file)\s(?:(?:was|has\sbeen)\s)?)?"
+    r"(?:(?:last|latest)\s(?:updated?|modified|modification|edited|edit|revised|revision|changed?)"
+    r"|(?:last\s)?(?:updated|modified|generated))"
+    rf"(?:\s(?:on|at|date))?\s?:?\s?{_ON_WEEKDAY}"
+)
+_CHINESE = (
+    r"(?:本[页頁文]面?)?"
+    r"(?:(?:最[后後近]|上次)(?:更新|修改|修订|修訂|编辑|編輯)(?:[于於]|时间|時間|日期)?"
+    r"|(?:更新|修改|生成)(?:[于於]|时间|時間|日期))\s?[:：]?\s?"
+)
+_UPDATED = re.compile(rf"[^\w\n]{{0,3}}(?:{_ENGLISH}|{_CHINESE})")
+"""Words that tell when a page was updated; a mere `update` may stand before what is new."""
+
+_TIME = (
+    r"(?:\s?[(（](?:星期|周|週)\w[)）])?"
+    r",?\s?(?:t|at\s)?\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?(?:\s?\(?(?:z|utc|gmt|[a-z]{1,3}t)\)?)?"
+)
+_AUTHOR = r"(?:,?\sby:?\s|,?\s?(?:由|作者[:：]?)\s?)(?!\w+ing\s)(?:[^.:;。：；]|(?<=\b\w)\.|\.$)+"
+_BEHIND = re.compile(rf"(?:{_TIME})?(?:{_AUTHOR})?[\s.。]*")
+
+
+def update_date(line: str) -> str | None:
+    """The date of a line in lower case that tells when its page was updated, and no more.
+
+    >>> update_date("last updated on dec 16, 2022 by me")
+    'dec 16, 2022'
+    >>> update_date("updated on dec 16, 2022: two new prices")
+    """
+    words = _UPDATED.match(line)
+    date = words and _DATE.match(line, words.end())
+    if date is None or len(line) - date.end() > _MAX_BEHIND:
+        return None
+    return date[0] if _BEHIND.fullmatch(line, date.end()) else None
+
 
 def up_to_date(line: str) -> str:
     """A line in lower case without the few words behind a date that some words introduce.

@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from dedup.changes.dates import MONTHS, numbers, up_to_date
+from dedup.changes.dates import MONTHS, numbers, up_to_date, update_date
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
 from dedup.text.character_kinds import UNSPACED_RANGES
@@ -180,12 +180,13 @@ class Difference(NamedTuple):
 def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | None:
     """How a page's own text has changed; None: its words are the same, in the same order."""
     every = lines_of(page.then, page.url), lines_of(page.now, page.url)
-    before, after = (_own(lines, is_furniture) for lines in every)
+    before, after = _undated(*(_own(lines, is_furniture) for lines in every))
     old, new = _words(before), _words(after)
     if old == new:
         return None
     came, went = Counter(after) - Counter(before), Counter(before) - Counter(after)
-    other = differing_keys(page) - {line_key(each) for each in (*came, *went)}
+    dated = (each for lines in every for each in lines if _update_date(each))
+    other = differing_keys(page) - {line_key(each) for each in (*came, *went, *dated)}
     if other and (came or went):  # the template changed
         came, went = (
             _not_in(_unmixed(lines, is_furniture), _words(others, _RUN))
@@ -201,6 +202,24 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
 
 def _own(lines: Sequence[str], is_furniture: IsFurniture) -> list[str]:
     return [line for line, is_out in zip(lines, is_furniture(lines), strict=True) if not is_out]
+
+
+def _undated(*versions: list[str]) -> tuple[list[str], ...]:
+    """The lines of versions without those of the last update: they tell when it was, not what.
+
+    If one has several dates, they are those of what it lists.
+    """
+    dates = [[_update_date(line) for line in lines] for lines in versions]
+    if any(len({*each} - {None}) > 1 for each in dates):
+        return versions
+    return tuple(
+        [line for line, date in zip(*both, strict=True) if date is None]
+        for both in zip(versions, dates, strict=True)
+    )
+
+
+def _update_date(line: str) -> str | None:
+    return None if line.startswith(TITLE) else update_date(line.lower())
 
 
 def _unmixed(lines: Iterable[str], is_furniture: IsFurniture) -> Iterator[str]:

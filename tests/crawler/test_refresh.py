@@ -570,3 +570,151 @@ def test_a_refresh_finds_the_pages_that_a_sitemap_names_since(
     assert {*last.rows("SELECT url || ' ' || reason FROM skipped")} == skipped
     assert last.rows("SELECT count(*) FROM urls") == again.rows("SELECT count(*) FROM urls")
     last.check_reconciled()
+
+
+def _in_part(body: bytes, way: str, *shares: float) -> Any:
+    """A route that sends the first part of a page, each time another one, then the whole page."""
+    left = list(shares)
+
+    def answer(handler: Any) -> bytes | None:
+        if not left:
+            return body
+        part = body[: int(left.pop(0) * len(body))]
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/html; charset=utf-8")
+        if way == "short":
+            handler.send_header("Content-Length", str(len(body)))
+        elif "chunks" in way:
+            handler.send_header("Transfer-Encoding", "chunked")
+            part = b"%x\r\n%b\r\n" % (len(part), part) + b"0\r\n\r\n" * (way == "chunks")
+        handler.end_headers()
+        handler.wfile.write(part)
+        handler.close_connection = way != "chunks"
+        return None
+
+    return answer
+
+
+_CUT = pytest.mark.parametrize("way", ["closed", "chunks"])
+
+
+def _long(make: SimpleNamespace, name: str) -> bytes:
+    return bytes(make.page(name, body=f"<p>{make.prose(name + ' goes on')}</p>"))
+
+
+def _articles_in_part(make: SimpleNamespace) -> dict[str, Any]:
+    names = [f"/{n}" for n in range(8)]
+    return {"/": make.page("start", *names), **{name: _long(make, name) for name in names}}
+
+
+@_CUT
+def test_a_page_that_arrives_in_part_is_fetched_once_more(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, way: str
+) -> None:
+    pages = _articles_in_part(make)
+    site.routes |= pages
+    crawl("site", url=site.url)
+    site.asked.clear()
+    new = pages["/5"].replace(b"<main>", b"<main><p>A new sentence of this page.</p>")
+    again = _refreshed(
+        crawl, site, {"/3": _in_part(pages["/3"], way, 0.6), "/5": _in_part(new, way, 0.6)}
+    )
+    assert again.stats["refresh"] == {"number": 1, "changed": 1, "unchanged": 8}
+    assert _told(again, site) == {"5": "changed"}
+    assert {*site.pages_asked()[-2:]} == {"/3", "/5"}
+    assert len(site.pages_asked()) == 11
+
+
+@_CUT
+def test_a_page_that_arrives_in_part_twice_stays_as_it_was(
+    crawl: Crawler,
+    site: WebSite,
+    make: SimpleNamespace,
+    way: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pages = _articles_in_part(make)
+    site.routes |= pages
+    stored = (first := crawl("site", url=site.url)).rows("SELECT url, hex(text) FROM pages")
+    parts = {"/3": _in_part(pages["/3"], way, 0.6, 0.5), "/5": _in_part(pages["/5"], way, 0.6, 0.6)}
+    again = _refreshed(crawl, site, parts)
+    # The same part twice: its template has lost its end.
+    assert again.stats["refresh"] == {"number": 1, "changed": 1, "failed": 1, "unchanged": 7}
+    assert _told(again, site) == {"5": "changed"}
+    changed = {*stored} ^ {*again.rows("SELECT url, hex(text) FROM pages")}
+    assert {url for url, _ in changed} == {f"{site.url}5"}
+    main(["why", str(first.folder), f"{site.url}3"])
+    assert "failed: the response was cut off" in capsys.readouterr().out
+    assert _refreshed(crawl, site, pages).stats["refresh"]["unchanged"] == 8
+
+
+def test_a_duplicate_that_arrives_in_part_stays_one(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    page = make.page("/5", "/copy", body=f"<p>{make.prose('/5 goes on')}</p>")
+    site.routes |= _articles_in_part(make) | {"/5": page, "/copy": page}
+    first = crawl("site", url=site.url)
+    assert first.rows("SELECT url FROM duplicates") == [f"{site.url}copy"]
+    again = _refreshed(crawl, site, {"/copy": _in_part(page, "closed", 0.5, 0.4)})
+    assert again.stats["refresh"] == {"number": 1, "failed": 1, "unchanged": 9}
+    assert again.rows("SELECT url FROM duplicates") == [f"{site.url}copy"]
+    again.check_reconciled()
+
+
+@pytest.mark.parametrize("way", ["short", "open chunks"])
+def test_a_page_that_is_known_to_be_a_part_is_none(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, way: str
+) -> None:
+    pages = _articles_in_part(make)
+    site.routes |= pages
+    crawl("site", url=site.url)
+    part = {"/3": _in_part(pages["/3"], way, *[0.6] * 9)}
+    again = _refreshed(crawl, site, part)
+    assert again.stats["refresh"] == {"number": 1, "failed": 1, "unchanged": 8}
+    failed = again.rows("SELECT outcome FROM visits WHERE outcome LIKE 'f%'")
+    assert failed == ["failed: incomplete"]
+
+
+def test_nothing_is_put_off_without_stored_bodies(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    site.routes |= (pages := _articles_in_part(make))
+    without = ("-s", "DEDUP_STORE_BODIES=0")
+    crawl("site", *without, url=site.url)
+    site.routes["/3"] = _in_part(pages["/3"], "closed", 0.6)
+    again = crawl("site", *without, url=site.url, refresh=1)
+    assert again.stats["refresh"] == {"number": 1, "changed": 1, "unchanged": 8}
+
+
+def test_a_visit_that_is_put_off_counts_once_in_a_budget(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    pages = _articles_in_part(make)
+    site.routes |= pages
+    crawl("site", url=site.url)
+    site.asked.clear()
+    parts = {name: _in_part(body, "closed", 0.5) for name, body in pages.items()}
+    site.routes |= parts | {name: make.page(f"another {name}") for name in list(pages)[:5]}
+    again = crawl("site", url=site.url, refresh=1, max_pages=4)
+    assert sum(again.stats["refresh"].values()) == 1 + 4, again.output
+    asked = [name for name in site.pages_asked() if name != "/sitemap.xml"]
+    assert sorted(asked) == sorted(2 * [*{*asked}])
+
+
+@pytest.mark.slow
+def test_a_visit_that_is_put_off_keeps_its_place_when_the_order_is_made_anew(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{folder}/{n}" for folder in "abc" for n in range(8)]
+    pages = {"/": make.page("start", *names), **{name: _long(make, name) for name in names}}
+    site.routes |= pages
+    crawl("site", url=site.url)
+    one = ("-s", "CONCURRENT_REQUESTS_PER_DOMAIN=1", "-s", "CONCURRENT_REQUESTS=1")
+    for number in range(1, 6):
+        site.asked.clear()
+        some = names[(1 - number) % 3 :: 3]
+        parts = {name: _in_part(pages[name], "closed", 0.6) for name in some}
+        site.routes |= pages | parts
+        again = crawl("site", *one, url=site.url, refresh=1, max_pages=12)
+        assert again.stats["refresh"] == {"number": number, "unchanged": 12}
+        assert len({*site.pages_asked()}) == 1 + 12

@@ -42,6 +42,7 @@ class RequestQueue:
         ask_for_turn: called when something waits to be queued, where others share the job.
 
     Attributes:
+        again: keys of requests that are queued again after they were in flight, such as retries.
         length: how many requests are queued or in flight; for display.
         is_shared: do other processes work on the job?
     """
@@ -52,8 +53,7 @@ class RequestQueue:
         self._crawler = crawler
         self._store = store
         self._ask_for_turn = ask_for_turn
-        self._again: set[bytes] = set()
-        """Keys of requests that are queued again after they were in flight, for example retries."""
+        self.again: set[bytes] = set()
         self._targets: dict[bytes, bytes] = {}
         """Keys of the pages that requests, which are queued again, redirect to."""
         self._later: dict[bytes, NewUrl] = {}
@@ -157,8 +157,8 @@ class RequestQueue:
 
     def is_again(self, row: QueuedUrl) -> bool:
         """Was the request that comes next in flight before? Later it is as any other."""
-        is_again = row.key in self._again
-        self._again.discard(row.key)
+        is_again = row.key in self.again
+        self.again.discard(row.key)
         return is_again
 
     def done(self, keys: list[bytes]) -> None:
@@ -190,7 +190,7 @@ class RequestQueue:
         except UnserialisableError:
             is_held = True
         if is_again:
-            self._again.add(key)
+            self.again.add(key)
         urls, row = self._store.urls, None
         if self.is_shared:
             if not is_held:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from dedup.document import Document
 from dedup.revisits import Schedule
-from dedup.scrapy.job.doubts import Belief, Doubts
+from dedup.scrapy.job.doubts import Belief, Doubts, has_end
 from dedup.scrapy.job.outcome import Outcome
 from dedup.sites.lines import PageLines
 from dedup.sites.site import Site, name_key
@@ -119,7 +119,9 @@ class Revisits:
         if self.is_unchanged(number, page):
             self._doubts.note(url)
             return "unchanged"
-        return self._doubts.belief(number, url, [self._store.document(number)], page)
+        old = [self._store.document(number)]
+        is_cut = self._is_cut(number, page)
+        return self._doubts.belief(number, url, old, page, is_cut=is_cut)
 
     def note_unchanged(self, url: str) -> None:
         """Count the visit of a stored page that is known to be the same without being read."""
@@ -137,11 +139,16 @@ class Revisits:
             return "store"
         original, texts = known
         old = [Document(id=url, text=text) for text in texts]
-        return self._doubts.belief(original, url, old, page)
+        is_cut = page.text not in texts and self._is_cut(original, page)
+        return self._doubts.belief(original, url, old, page, is_cut=is_cut)
 
     def belief_in_move(self, url: str, target: str, *, is_page: bool) -> Belief:
         """What becomes of the new page to which a URL redirects; `is_page`: one that is stored."""
         return self._doubts.belief_in_move(url, target, is_page=is_page)
+
+    def _is_cut(self, number: int, page: Page) -> bool:
+        """Has the body of a page no end, other than the stored one of the page `number`?"""
+        return not has_end(page.body or b"") and has_end(self._store.body(number) or b"")
 
     @staticmethod
     def _is_as_stored(stored: Document, page: Page) -> bool:

@@ -103,8 +103,7 @@ class VisitOrder:
                     self._schedule.passages.replaced(url, at, step.then.text, step.now.text)
         self._replaced.clear()
         in_flight = list(self._requests.frontier.in_flight)
-        known = map(self._store.urls.find, in_flight)
-        asked = {found.url for found in known if found is not None}
+        asked = {*self._store.urls.found_as([*in_flight, *self._requests.again]).values()}
         order = [url for url in self._schedule.order() if url not in asked]
         if self._max_visits:
             n_left = self._max_visits - self._store.refreshes.fetched() - len(asked)

@@ -337,10 +337,12 @@ class PageSpider(Spider):
             return None
         return Visits(self.dedup_job, is_skipped=self._reason_to_skip, take_back=self._take_back)
 
-    def _take_back(self, n_pages: int) -> None:
-        """Count pages no more that are fetched once more later."""
-        if self.max_pages:
-            self._n_pages -= n_pages
+    def _take_back(self, request: Request, reading: Reading) -> None:
+        """Count the page of a visit no more that is made once more later."""
+        is_revisit = REVISIT in request.meta
+        is_counted = self._is_refreshing if is_revisit else not self._reason_to_skip(reading)
+        if self.max_pages and is_counted:
+            self._n_pages -= 1
 
     @cached_property
     def _rendering(self) -> RenderedPages | None:

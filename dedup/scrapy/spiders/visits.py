@@ -15,13 +15,16 @@ from dedup.scrapy.reading.reading import Reading
 from dedup.scrapy.spiders.download_errors import outcome_of_move
 from dedup.store import Page
 
+_FAILED = {"fail": "failed: other_text", "cut": "failed: incomplete"}
+
 
 class Visits:
     """Records the visits of a refresh that gave no new version.
 
     Args:
         is_skipped: is a page not to be stored, for what it declares?
-        take_back: called with the number of counted pages that are fetched once more later.
+        take_back: called with the request of a visit that is made once more later, and with what it
+            gave.
     """
 
     def __init__(
@@ -29,7 +32,7 @@ class Visits:
         job: Job,
         *,
         is_skipped: Callable[[Reading], object],
-        take_back: Callable[[int], object],
+        take_back: Callable[[Request, Reading], object],
     ) -> None:
         self._job = job
         self._is_skipped = is_skipped
@@ -58,8 +61,8 @@ class Visits:
             self._put_off(response.request, reading)
         elif belief == "unchanged":
             self._note(response, "unchanged", reading.page)
-        elif belief == "fail":
-            self._note(response, "failed: other_text")
+        elif belief in _FAILED:
+            self._note(response, _FAILED[belief])
         return belief != "store"
 
     def note_unchanged(self, response: Response) -> None:
@@ -76,8 +79,7 @@ class Visits:
     def _put_off(self, request: Request, reading: Reading) -> None:
         """Fetch a page that has been counted once more, after the visits of all others."""
         self._job.urls.requests.visit_later(request)
-        if REVISIT not in request.meta and not self._is_skipped(reading):
-            self._take_back(1)
+        self._take_back(request, reading)
 
     def _is_moved(self, reading: Reading, response: Response) -> bool:
         """Is this a redirect, in a refresh, whose target is not judged now?"""

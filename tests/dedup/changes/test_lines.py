@@ -72,6 +72,47 @@ def test_another_template_may_repeat_headings_and_break_lines_elsewhere() -> Non
     assert (found.came, found.went) == (["A third."], [])
 
 
+_UPDATES = {
+    "English": ("Last updated on Dec 16, 2022 by Ann", "Last updated on Jan 3, 2023 by Ben"),
+    "Chinese": ("最后更新于 2022-12-16 由 张三", "最后更新于 2023-01-03 由 李四"),
+    "other words": ("Updated: Dec 16, 2022", "Last updated on Jan 3, 2023 by Ben"),
+    "new": ("", "更新时间：2023年1月3日"),
+}
+
+
+@pytest.mark.parametrize("lines", _UPDATES.values(), ids=_UPDATES)
+def test_the_date_of_the_last_update_is_no_change(lines: tuple[str, str]) -> None:
+    then, now = (f"One.\n{line}\nTwo." for line in lines)
+    assert difference(_page(then, now), _none) is None
+    found = difference(_page(then, f"{now}\nThree."), _none)
+    assert found is not None
+    assert (found.came, found.went) == (["Three."], [])
+
+
+def test_the_date_of_the_last_update_makes_no_other_template() -> None:
+    then = "The planning period of a year.\nPlanning period"
+    now = "The planning period of a year.\nThe planning period\nLast updated: May 5, 2024"
+    found = difference(_page(then, now), _none)
+    assert found is not None
+    assert (found.came, found.went) == (["The planning period"], ["Planning period"])
+
+
+def test_several_dates_of_updates_are_those_of_a_list() -> None:
+    then = "One\nUpdated May 3, 2024 by Ann\nTwo\nUpdated May 4, 2024 by Ben"
+    now = then.replace("May 3, 2024 by Ann", "May 9, 2024 by Eve")
+    found = difference(_page(then, now), _none)
+    assert found is not None
+    assert found.came == ["Updated May 9, 2024 by Eve"]
+    found = difference(_page(then.partition("\nTwo")[0], then), _none)
+    assert found is not None
+    assert found.came == ["Two", "Updated May 4, 2024 by Ben"]
+
+
+def test_a_title_is_no_date_of_an_update() -> None:
+    page = _page("One.", "One.", title="Updated May 3, 2024", new_title="Updated May 9, 2024")
+    assert difference(page, _none) is not None
+
+
 def test_a_date_makes_no_other_template() -> None:
     then = "The planning period of a year.\nPlanning period\nUpdated on May 3"
     now = "The planning period of a year.\nThe planning period\nUpdated on May 5"

@@ -231,6 +231,16 @@ def test_a_template_is_told_once(new_job: Callable[..., Job]) -> None:
     assert job.store.stats.refreshed() == {"number": 1, "changed": 1, "template": 9}
 
 
+def test_dates_of_updates_are_told_of_no_page(new_job: Callable[..., Job]) -> None:
+    then, now = "Last updated on Dec 16, 2022 by Ann", "Last updated on Jan 3, 2023 by Ben"
+    job = new_job(**{name: f"The text of {name}.\n{then}" for name in "abc"})
+    told = job.visit(a=f"The text of a.\n{now}", b=f"Another text of b.\n{now}")
+    assert _kinds(told) == {"b": "changed"}
+    assert (told["b"].came, told["b"].went) == (["Another text of b."], ["The text of b."])
+    (visit,) = job.store.refreshes.changes.visits(SITE + "a")
+    assert visit.outcome == "template"
+
+
 def test_of_a_template_what_most_pages_share_is_shown_first(new_job: Callable[..., Job]) -> None:
     job = new_job(**{f"p{n}": f"Old menu\nThe text of p{n}." for n in range(12)})
     lines = [[*"abcdefghij"][: 10 - n // 2] for n in range(12)]  # on 12, 12, 12, 12, 12, 10...
