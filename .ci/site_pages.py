@@ -98,6 +98,7 @@ _READ = {
     "row": "what is stored of it",
     "text": "its text",
     "markup": "its markup",
+    "visits": "what refreshes found",
     "preferences": "what it and its host declare",
     "rendering": "how the page was read",
 }

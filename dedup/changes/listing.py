@@ -22,6 +22,7 @@ from dedup.times import iso_time
 
 _NOTHING = Template({}, set(), {}, set())
 _BATCH = 1_000
+_WHY_GONE = {"noindex": "marked noindex", "not_html": "no longer a page"}
 _STEPS = 20
 """The latest versions of a page in its history."""
 
@@ -73,7 +74,6 @@ class Changes:
             since = self.refreshes[-1].began if self.refreshes else 0.0
         self.since = since
         self._last: tuple[str, Furniture, Rereading] | None = None
-        self._is_running = store.meta("finished") is None
         pages = store.refreshes.changes.pages_by_host()
         self._n_pages = pages
         self._n_changed: Counter[str] = Counter()
@@ -83,8 +83,8 @@ class Changes:
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
-        away = self._store.refreshes.changes.away(self._until())
-        away_then = self._store.refreshes.changes.away(self.since)
+        changes = self._store.refreshes.changes
+        away, away_then = changes.away(changes.until()), changes.away(self.since)
         yield from self._hosts()
         yield from self._there(away, away_then)
         yield from self._away(away, away_then)
@@ -158,11 +158,6 @@ class Changes:
             self._last = host, furniture, rereading
         return self._last[1:]
 
-    def _until(self) -> float:
-        """Up to when what is gone counts: in the end it may turn out that the server has failed."""
-        is_open = self._is_running and bool(self.refreshes)
-        return self.refreshes[-1].began if is_open else float("inf")
-
     def _hosts(self) -> Iterator[Change]:
         shown = {host: Shown(each) for host, each in self._templates.items() if each.keys}
         for page in self._store.refreshes.changes.changed(self.since) if shown else ():
@@ -199,25 +194,12 @@ class Changes:
                 yield Change(new.url, "new", new.seen_at, came=[new.title] if new.title else [])
 
     def _away(self, away: dict[str, AwayPage], away_then: dict[str, AwayPage]) -> Iterator[Change]:
-        left = {
-            url: page
-            for url, page in away.items()
-            if (known := away_then.get(url)) is None or known.outcome != page.outcome
-        }
-        copies = {url: copy for url, copy in self._copies() if url in left}
-        for url, (outcome, seen_at) in left.items():
-            if outcome == "moved":
-                target = self._store.refreshes.changes.redirect(url)
-                yield Change(url, "moved", seen_at, moved_to=target)
-            elif url in copies:
-                yield Change(url, "moved", seen_at, moved_to=copies[url])
-            else:
-                yield Change(url, "gone", seen_at)
-
-    def _copies(self) -> Iterator[tuple[str, str]]:
-        """Pages and their copies that were found since the visit before."""
-        before = [each.began for each in self.refreshes if each.began <= self.since]
-        return self._store.refreshes.changes.copies(before[-2] if len(before) > 1 else 0.0)
+        moved_to = self._store.refreshes.changes.moved_to(away)
+        for url, page in away.items():
+            if (known := away_then.get(url)) is None or known.outcome != page.outcome:
+                change = "moved" if url in moved_to else page.outcome
+                note = _WHY_GONE.get(page.why, "")
+                yield Change(url, change, page.seen_at, moved_to=moved_to.get(url), note=note)
 
 
 def settle(store: JobStore) -> None:

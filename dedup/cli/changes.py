@@ -79,9 +79,16 @@ def _check(options: argparse.Namespace) -> None:
     if options.json:
         raise ValueError("--json writes to standard output: leave -o out, or name a .jsonl file")
     check_paths({"-o": str(options.path)})
-    if options.path.suffix not in _FEEDS and format_to_write(options.path) == "warc":
+    if options.path.suffix not in _FEEDS and not _is_table(options.path):
         raise ValueError(f"-o must end in .jsonl, .csv, .md or .atom, got {str(options.path)!r}")
     check_outputs({"-o": str(options.path)}, {}, overwrite=options.overwrite)
+
+
+def _is_table(path: Path) -> bool:
+    try:
+        return format_to_write(path) != "warc"
+    except ValueError:
+        return False
 
 
 def _write(options: argparse.Namespace, store: JobStore, found: Changes) -> None:

@@ -130,6 +130,8 @@ _VISITS = {
     "template": "a new version, without a change of the page's own text",
     "missing": "404; the page is gone if the next visit finds the same",
     "gone": "gone: 404 or the text of other pages in two visits, or 410",
+    "gone: noindex": "gone: marked noindex in two visits",
+    "gone: not_html": "gone: no longer a page in two visits",
     "moved": "moved",
     "back": "it is there again",
     "failed: other_text": (

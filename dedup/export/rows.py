@@ -9,13 +9,13 @@ from dedup.export.preferences import StoredPreferences
 from dedup.fields.page_source import PageSource, Reduced
 from dedup.fields.registry import reads, values
 from dedup.store import JobStore, Page
-from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.store.export_columns import EXPORTED_FIELDS, STORED_FIELDS
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.times import iso_time
 from dedup.urls.parts import host_of
 
 _Numbered = tuple[int, PageSource]
-_STORED = [name for name in EXPORTED_FIELDS if name != "id"]
+_STORED = [name for name in STORED_FIELDS if name != "id"]
 
 
 def page_rows(
@@ -39,11 +39,12 @@ def page_rows(
     found = (_with_bodies if needs_bodies else _without_bodies)(store, selection)
     if change is not None:
         found = ((number, change(source)) for number, source in found)
-    if reads(names, "preferences"):
-        found = _with_preferences(store, found)
-    if reads(names, "rendering"):
-        found = _with_rendering(store, found)
-    return (values(source, names) for _, source in found)
+    return _rows(store, names, found)
+
+
+def page_row(store: JobStore, number: int, names: Sequence[str]) -> dict[str, Any]:
+    """One of the unique pages, by its number, with these fields."""
+    return next(_rows(store, names, [(number, page_source(store, number))]))
 
 
 def duplicate_rows(store: JobStore, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
@@ -56,6 +57,18 @@ def failed_rows(failed: Iterable[FailedUrl]) -> Iterator[dict[str, Any]]:
     """The failed URLs."""
     for each in failed:
         yield {**each._asdict(), "failed_at": iso_time(each.failed_at)}
+
+
+def _rows(
+    store: JobStore, names: Sequence[str], found: Iterable[_Numbered]
+) -> Iterator[dict[str, Any]]:
+    if reads(names, "preferences"):
+        found = _with_preferences(store, found)
+    if reads(names, "rendering"):
+        found = _with_rendering(store, found)
+    if reads(names, "visits"):
+        found = _with_visits(store, found)
+    return (values(source, names) for _, source in found)
 
 
 def _without_bodies(store: JobStore, selection: Selection) -> Iterator[_Numbered]:
@@ -80,6 +93,16 @@ def _with_preferences(store: JobStore, found: Iterable[_Numbered]) -> Iterator[_
 def _with_rendering(store: JobStore, found: Iterable[_Numbered]) -> Iterator[_Numbered]:
     for number, source in found:
         source.how_read = store.learned.rendering.of_page(host_of(source.url), source.url)
+        yield number, source
+
+
+def _with_visits(store: JobStore, found: Iterable[_Numbered]) -> Iterator[_Numbered]:
+    changes = store.refreshes.changes
+    away = changes.away(changes.until())
+    moved_to = changes.moved_to(away)
+    for number, source in found:
+        if (page := away.get(source.url)) is not None:
+            source.gone_at, source.moved_to = page.seen_at, moved_to.get(source.url)
         yield number, source
 
 

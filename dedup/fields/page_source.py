@@ -75,6 +75,8 @@ class PageSource:
 
     Attributes:
         how_read: was it rendered, and why? None: pages were not rendered then.
+        gone_at: when a refresh first saw that it is gone, or has moved; None: it is there.
+        moved_to: where it is now; None: it is there, or gone.
     """
 
     def __init__(
@@ -90,6 +92,8 @@ class PageSource:
         self._reduced = reduced
         self.preferences = preferences
         self.how_read: HowRead | None = None
+        self.gone_at: float | None = None
+        self.moved_to: str | None = None
 
     @property
     def text(self) -> str:

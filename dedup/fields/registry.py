@@ -26,7 +26,7 @@ class Field(NamedTuple):
         kind: its type in Parquet.
         of: its value; None: it is not known.
         reads: what it is computed from: "row" (what is stored in columns), "text", "markup" (the
-            body, or what was kept in its place), "preferences", or "rendering".
+            body, or what was kept in its place), "preferences", "rendering", or "visits".
         module: that it needs of an optional package; "": none.
         extra: the extra with that package.
     """
@@ -79,6 +79,10 @@ FIELDS: Mapping[str, Field] = {
     "rendering_seconds": _of_rendering("seconds", "float64"),
     "etag": _stored("etag"),
     "last_modified": _stored("last_modified"),
+    "gone_at": Field(
+        TIMESTAMP, lambda source: source.gone_at and iso_time(source.gone_at), "visits"
+    ),
+    "moved_to": Field("string", lambda source: source.moved_to, "visits"),
     "published": Field("string", lambda source: source.dates.published, "markup"),
     "modified": Field("string", lambda source: source.dates.modified, "markup"),
     "author": Field("string", lambda source: source.author, "markup"),

@@ -74,13 +74,12 @@ class Job:
         Raises:
             ValueError: it is no http(s) URL, or a field is not known.
         """
-        from dedup.export.rows import page_source
-        from dedup.fields.registry import values
+        from dedup.export.rows import page_row
 
         names = _checked(fields)
         with self._open() as store:
             number = _page_number(store, url)
-            return None if number is None else dict(values(page_source(store, number), names))
+            return None if number is None else page_row(store, number, names)
 
     def why(self, url: str) -> list[Row]:
         """What became of a URL, and of the page that it leads to; see `dedup.explain.fate.Fate`.

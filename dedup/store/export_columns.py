@@ -1,9 +1,10 @@
 """The columns of exports and feeds where no others are asked for."""
 
-EXPORTED_FIELDS = (
+STORED_FIELDS = (
     *("id", "url", "title", "language", "text", "canonical_url", "status", "content_type"),
     *("fetched_at", "depth", "etag", "last_modified"),
 )
+EXPORTED_FIELDS = (*STORED_FIELDS, "gone_at", "moved_to")
 """The columns of an exported page, in every format. Feeds may have these fields, too."""
 
 DUPLICATE_FIELDS = (

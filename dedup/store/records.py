@@ -31,7 +31,8 @@ VISIT_RESULTS = (
 )
 """What a refresh may find about a stored page. `template`: a new version that differs in nothing
 but what many pages of its host changed; `missing`: answered 404, which `gone` needs twice; `back`:
-it was gone or moved. `failed` may be followed by a colon and the reason: the page was not seen."""
+it was gone or moved. `failed` and `gone` may be followed by a colon and the reason; `failed`: the
+page was not seen."""
 
 DUPLICATE_LINK_RANK, DUPLICATE_LINK_END = 4_000_000, 5_000_000
 """Requests are deferred from the first rank on. Up to the second, they were found only on

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from dedup.changes import Changes
 from dedup.cli import main
+from dedup.jobs.job import open_job
 from dedup.revisits import Trust
 from dedup.store import SqliteStore
 from tests.with_constants import with_constants
@@ -167,6 +169,58 @@ def test_pages_that_are_not_found_without_the_status_for_it_are_gone(
     assert second.stats["refresh"] == {"number": 2, "gone": 3, "unchanged": 6}
     assert _told(second, site) == dict.fromkeys("012", "gone")
     assert second.stored(site) == {"/", *names}
+
+
+def test_pages_that_are_no_longer_there_say_so_in_exports(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, tmp_path: Path
+) -> None:
+    """Renamed with and without a redirect, marked noindex in two ways, a PDF, an image."""
+    stay = [f"/{n}" for n in range(8)]
+    names = [*stay, "/redirects", "/renamed", "/gone", "/noindex", "/header", "/pdf", "/png"]
+    site.routes |= {name: make.page(name, *names) for name in ("/", *names)}
+    crawl("site", url=site.url)
+    site.routes |= {
+        "/": make.page("/", *names, "/new"),
+        "/redirects": make.redirect("/target", 301),
+        "/target": make.page("/redirects"),
+        "/renamed": make.Answer(b"", 404),
+        "/new": make.page("/renamed", *names),
+        "/gone": make.Answer(b"", 410),
+        "/noindex": make.page("/noindex", head="<meta name=robots content=noindex>"),
+        "/header": make.Answer(make.page("/header"), headers={"X-Robots-Tag": "noindex"}),
+        "/pdf": make.Answer(b"%PDF-1.7 ...", content_type="application/pdf"),
+        "/png": make.Answer(b"\x89PNG\r\n\x1a\n", content_type="image/png"),
+    }
+    first = crawl("site", url=site.url, refresh=1)
+    assert first.stats["refresh"]["failed"] == 4
+    second = crawl("site", url=site.url, refresh=1)
+    assert _told(second, site) == {
+        "renamed": "moved",
+        **dict.fromkeys(("noindex", "header", "pdf", "png"), "gone"),
+    }
+    rows = _exported(second.folder, tmp_path)
+    away = {url.removeprefix(site.url): row for url, row in rows.items() if row["gone_at"]}
+    assert {name: row["moved_to"] for name, row in away.items()} == {
+        "redirects": f"{site.url}target",
+        "renamed": f"{site.url}new",
+        **dict.fromkeys(("gone", "noindex", "header", "pdf", "png")),
+    }
+    assert all(row["moved_to"] is None for row in rows.values() if not row["gone_at"])
+    page = open_job(second.folder).page(f"{site.url}renamed")
+    assert page == rows[f"{site.url}renamed"]
+    site.routes |= {name: make.page(name) for name in ("/noindex", "/pdf", "/redirects")}
+    third = crawl("site", url=site.url, refresh=1)
+    assert _told(third, site) == dict.fromkeys(("noindex", "pdf", "redirects"), "back")
+    rows = _exported(third.folder, tmp_path)
+    gone = {url.removeprefix(site.url) for url, row in rows.items() if row["gone_at"]}
+    assert gone == {"renamed", "gone", "header", "png"}
+
+
+def _exported(job: Path, folder: Path) -> dict[str, dict[str, Any]]:
+    path = folder / "pages.jsonl"
+    assert main(["export", str(job), "-o", str(path), "--overwrite"]) == 0
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return {row["url"]: row for row in rows}
 
 
 @pytest.mark.slow

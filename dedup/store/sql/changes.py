@@ -1,21 +1,29 @@
 """Queries of what has changed on the pages of a job: visits, old versions, pages that are away."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
+from math import inf
 from typing import Any, NamedTuple
 
 from dedup.store.exchange import split_body
 from dedup.store.records import Page, is_reduced
 from dedup.store.sql.database import Queries
-from dedup.store.sql.retention import SUMMED_UP
+from dedup.store.sql.retention import GONE, SUMMED_UP, TURNS
 
-_AWAY = ("gone", "moved")
-
-_TURNS = """
-SELECT refresh, url, outcome, seen_at FROM visits
-WHERE outcome IN ('gone', 'moved', 'back') ORDER BY refresh
+_TURNS = f"""
+SELECT refresh, url, outcome, seen_at FROM visits WHERE outcome IN {TURNS} ORDER BY refresh
+"""  # noqa: S608 -- constants
+_REDIRECTS = """
+SELECT url, page_url FROM aliases
+WHERE kind = 'redirect' AND url IN (SELECT url FROM visits WHERE outcome = 'moved')
 """
+_COPIES = f"""
+SELECT r.url, d.url, d.fetched_at FROM duplicates AS d JOIN pages AS r ON r.number = d.original
+WHERE d.url IS NOT NULL AND r.url IN (SELECT url FROM visits WHERE outcome IN ({GONE}))
+ORDER BY d.number
+"""  # noqa: S608 -- constants
+_BEGAN = "SELECT refresh, seen_at FROM visits WHERE url = ''"
 _CHANGED = """
 SELECT r.number, r.url, r.host, v.fetched_at, r.fetched_at, v.title, v.text, r.title, r.text
 FROM versions AS v JOIN pages AS r ON r.number = v.page
@@ -95,10 +103,19 @@ class NewPage(NamedTuple):
 
 
 class AwayPage(NamedTuple):
-    """A page that is not at its URL: `gone` or `moved`, and when that was seen first."""
+    """A page that is not at its URL.
+
+    Attributes:
+        outcome: `gone` or `moved`.
+        why: it is gone: "noindex", "not_html", or "".
+        seen_at: when that was seen first.
+        refresh: the number of that refresh.
+    """
 
     outcome: str
+    why: str
     seen_at: float
+    refresh: int
 
 
 class ChangeQueries(Queries):
@@ -118,16 +135,43 @@ class ChangeQueries(Queries):
         """The visits of a page whose rows are kept, the first one first."""
         return [Visit(*row) for row in self._database.all(_VISITS, (url,))]
 
+    def until(self) -> float:
+        """Up to when what is gone counts: in the end of a refresh the server may have failed."""
+        if self._database.meta("finished") is not None:
+            return inf
+        query = "SELECT max(seen_at) FROM visits WHERE refresh = ? AND url = ''"
+        began = self._database.value(query, (int(self._database.meta("refresh") or 0),))
+        return inf if began is None else float(began)
+
     def away(self, until: float) -> dict[str, AwayPage]:
         """The pages that were gone or had moved at a time, by URL."""
         found: dict[str, AwayPage] = {}
-        for _, url, outcome, seen_at in self._database.each(_TURNS):
+        for refresh, url, outcome, seen_at in self._database.each(_TURNS):
             if seen_at > until:
                 continue
-            if outcome not in _AWAY:
+            kind, _, why = outcome.partition(": ")
+            if kind == "back":
                 found.pop(url, None)
-            elif url not in found or found[url].outcome != outcome:
-                found[url] = AwayPage(outcome, seen_at)
+            elif url not in found or found[url].outcome != kind:
+                found[url] = AwayPage(kind, why, seen_at, refresh)
+        return found
+
+    def moved_to(self, away: Mapping[str, AwayPage]) -> dict[str, str]:
+        """Where pages that are away are now, by URL: where they redirect to, or a copy.
+
+        A copy was fetched since the refresh began before the one that found the page gone.
+        """
+        if not away:
+            return {}
+        redirects = self._database.each(_REDIRECTS)
+        found = {url: to for url, to in redirects if url in away and away[url].outcome == "moved"}
+        began = dict(self._database.all(_BEGAN))
+        for url, copy, fetched_at in self._database.each(_COPIES):
+            page = away.get(url)
+            if page is None or page.outcome != "gone" or copy in away:
+                continue
+            if fetched_at > began.get(page.refresh - 1, 0.0):
+                found[url] = copy
         return found
 
     def back(self, since: float) -> dict[str, float]:
@@ -191,14 +235,6 @@ class ChangeQueries(Queries):
         for (number, host, *now), (_, _, *then) in pairwise(rows):
             both = (Version(at, title, self._text(number, text)) for at, title, text in (then, now))
             yield ChangedPage(number, url, host, *both)
-
-    def copies(self, since: float) -> Iterator[tuple[str, str]]:
-        """The URLs of pages and of their duplicates that were found after a time."""
-        query = (
-            "SELECT r.url, d.url FROM duplicates AS d JOIN pages AS r ON r.number = d.original"
-            " WHERE d.fetched_at > ? AND d.url IS NOT NULL AND r.url IS NOT NULL"
-        )
-        return self._database.each(query, (since,))
 
     def redirect(self, url: str) -> str | None:
         """Where a URL redirects to; None: nowhere, as far as is known."""

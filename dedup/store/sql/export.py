@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dedup.store.exchange import split_body
-from dedup.store.export_columns import DUPLICATE_FIELDS, EXPORTED_FIELDS
+from dedup.store.export_columns import DUPLICATE_FIELDS, STORED_FIELDS
 from dedup.store.query_results import DuplicateRow
 from dedup.store.records import EARLIER, REDUCED, is_reduced
 from dedup.store.selection import EVERYTHING, Selection
 from dedup.store.sql.copies import Copies
 from dedup.store.sql.database import Database, Queries
+from dedup.store.sql.retention import TURNS
 
 _ROWS_AT_ONCE = 1 << 10
 
@@ -28,18 +29,18 @@ SELECT r.number, v.text, v.body FROM versions AS v JOIN pages AS r ON r.number =
 JOIN (SELECT page, max(fetched_at) AS latest FROM versions WHERE fetched_at <= ? GROUP BY page)
     AS last ON last.page = v.page AND last.latest = v.fetched_at
 """
-_GONE = """
+_GONE = f"""
 WITH last AS (
-    SELECT url, outcome, seen_at FROM visits AS v WHERE outcome IN ('gone', 'moved')
+    SELECT url, outcome, seen_at FROM visits AS v WHERE outcome IN {TURNS} AND outcome <> 'back'
     AND NOT EXISTS
         (SELECT 1 FROM visits AS later WHERE later.url = v.url AND later.refresh > v.refresh)
 )
 SELECT r.number, last.seen_at FROM last JOIN pages AS r ON r.url = last.url
-WHERE last.outcome = 'gone' AND NOT EXISTS (
+WHERE last.outcome <> 'moved' AND NOT EXISTS (
     SELECT 1 FROM duplicates AS d WHERE d.original = r.number AND d.url IS NOT NULL
     AND d.url NOT IN (SELECT url FROM last)
 )
-"""
+"""  # noqa: S608 -- constants
 
 
 class ExportQueries(Queries):
@@ -54,7 +55,7 @@ class ExportQueries(Queries):
         self.copies = Copies(database)
 
     def pages(self, selection: Selection = EVERYTHING) -> Iterator[dict[str, Any]]:
-        """The unique pages without their bodies, as exported."""
+        """The unique pages without their bodies, as stored."""
         for _, row in self.numbered_pages(selection):
             del row["source"]
             yield row
@@ -63,10 +64,10 @@ class ExportQueries(Queries):
         self, selection: Selection = EVERYTHING
     ) -> Iterator[tuple[int, dict[str, Any]]]:
         """The same, each with its number, and with the source of its text."""
-        columns = ", ".join(name for name in EXPORTED_FIELDS if name != "id")
+        columns = ", ".join(name for name in STORED_FIELDS if name != "id")
         query = f"SELECT number, source, name, {columns} FROM pages AS r"  # noqa: S608 -- our own names
         for number, source, *values in self._by_number(query, "pages", selection):
-            row = dict(zip(EXPORTED_FIELDS, values, strict=True))
+            row = dict(zip(STORED_FIELDS, values, strict=True))
             text = self._database.text(number, row["text"])
             yield number, {**row, "id": row["id"] or number, "text": text, "source": source}
 

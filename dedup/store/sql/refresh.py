@@ -67,10 +67,17 @@ WHERE {condition} UNION ALL SELECT 0, outcome FROM visited WHERE url = :url
 ORDER BY 1 DESC LIMIT 1
 """
 _ALL_404 = "failed: http_404"
-_OTHER_TEXT = "failed: other_text"
+_AS_GONE = {
+    "failed: other_text": "gone",
+    "failed: noindex": "gone: noindex",
+    "failed: not_html": "gone: not_html",
+}
+"""Failures that, in two visits in a row, say that a page is gone."""
+
+_ARE_AS_GONE = f"v.outcome IN {tuple(_AS_GONE)}"
 
 _LAST_ANSWER = _LAST_VISIT.format(condition=f"v.{_IS_ANSWER}")
-_LAST_TEXT = _LAST_VISIT.format(condition=f"(v.{_IS_ANSWER} OR v.outcome = '{_OTHER_TEXT}')")
+_LAST_ANSWER_OR_AS_GONE = _LAST_VISIT.format(condition=f"(v.{_IS_ANSWER} OR {_ARE_AS_GONE})")
 
 _VANISHED = """
 UPDATE visits SET outcome = ? WHERE refresh = ? AND outcome IN ('missing', 'gone')
@@ -86,11 +93,12 @@ _VISITED = """
 SELECT r.host, v.url, v.outcome FROM visits AS v JOIN pages AS r ON r.url = v.url
 WHERE v.refresh = ?
 """
-_OTHER_TEXTS = f"""
-SELECT r.host, v.url FROM visits AS v JOIN pages AS r ON r.url = v.url
-WHERE v.refresh = ? AND v.outcome = '{_OTHER_TEXT}'
-"""  # noqa: S608 -- a constant
-_NOTE_GONE = "UPDATE visits SET outcome = 'gone' WHERE refresh = ? AND url = ?"
+_SEEN_AS_GONE = f"""
+SELECT r.host, v.url, v.outcome FROM visits AS v JOIN pages AS r ON r.url = v.url
+WHERE v.refresh = ? AND {_ARE_AS_GONE}
+AND NOT (v.outcome = 'failed: not_html' AND r.source = 'document')
+"""  # noqa: S608 -- constants
+_NOTE_GONE = "UPDATE visits SET outcome = ? WHERE refresh = ? AND url = ?"
 _NOT_FOUND = ("missing", "gone", _ALL_404)
 _MOVED = """
 SELECT r.host, a.page_url, count(*) FROM visits AS v JOIN pages AS r ON r.url = v.url
@@ -262,7 +270,7 @@ class Refreshes:
     def _before(self, query: str, number: int, url: str) -> str | None:
         values = {"last": number - 1, "url": url, "summed_up": self.retention.summed_up()}
         _, outcome = self._database.first(query, values) or (0, None)
-        return outcome
+        return "gone" if outcome and outcome.startswith("gone") else outcome
 
     def settle(self) -> None:
         """At the end of a refresh, decide by what all visits to a host have found.
@@ -270,7 +278,8 @@ class Refreshes:
         If most of the visited pages of a host are missing or gone, or redirect to one page, their
         visits have failed. If it was so in the visit before, they are missing. Pages that were gone
         before say nothing of that. The others that show the text of other pages in two visits in a
-        row are gone: the server says so without the status for it.
+        row are gone: the server says so without the status for it. So are those that are marked
+        `noindex`, or are no pages any more.
         """
         number = self.current()
         visited, last = self._visited(number), self._visited(number - 1)
@@ -283,11 +292,11 @@ class Refreshes:
                 if is_most(n_moved, visited[host].total()):
                     failed = "failed: redirect_to_one_page"
                     connection.execute(_AT_ONE_PAGE, (failed, number, host, target))
-            for host, url in self._database.all(_OTHER_TEXTS, (number,)):
-                is_doubted = is_most(visited[host][_OTHER_TEXT], visited[host].total())
-                before = self._before(_LAST_TEXT, number, url)
-                if before == "gone" or (before == _OTHER_TEXT and not is_doubted):
-                    connection.execute(_NOTE_GONE, (number, url))
+            for host, url, outcome in self._database.all(_SEEN_AS_GONE, (number,)):
+                is_doubted = is_most(visited[host][outcome], visited[host].total())
+                before = self._before(_LAST_ANSWER_OR_AS_GONE, number, url)
+                if before == "gone" or (before == outcome and not is_doubted):
+                    connection.execute(_NOTE_GONE, (_AS_GONE[outcome], number, url))
 
     def _visited(self, number: int) -> defaultdict[str, Counter[str]]:
         """How many pages of each host had each outcome, without those gone before and still."""
@@ -296,7 +305,7 @@ class Refreshes:
         gone = {url for url, page in away.items() if page.outcome == "gone"}
         found: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for host, url, outcome in self._database.all(_VISITED, (number,)):
-            if not (outcome in (*_NOT_FOUND, _OTHER_TEXT) and url in gone):
+            if not (outcome in (*_NOT_FOUND, *_AS_GONE) and url in gone):
                 found[host][outcome] += 1
         return found
 

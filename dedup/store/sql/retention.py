@@ -16,8 +16,9 @@ WHOLE = 64
 """Freshness is measured over them, and a budget learns from them which folders change (see
 `dedup.revisits.plan`). If each visits 10,000 pages, they take 50 MB."""
 
-ANSWERS = "('unchanged', 'changed', 'template', 'back', 'gone', 'moved')"
-TURNS = "('gone', 'moved', 'back')"
+GONE = "'gone', 'gone: noindex', 'gone: not_html'"
+TURNS = f"({GONE}, 'moved', 'back')"
+ANSWERS = f"({GONE}, 'moved', 'back', 'unchanged', 'changed', 'template')"
 
 SUMMED_UP = "visits summed up"
 """The name in `meta` of the last refresh whose rows are summed up."""

@@ -166,9 +166,13 @@ class UrlTable(Queries):
         )
 
     def add_alias(self, url: str, page_url: str, kind: str) -> None:
-        """Record that `url` leads to the page at `page_url`; for kinds, see `AliasRecord`."""
+        """Record that `url` leads to the page at `page_url`; for kinds, see `AliasRecord`.
+
+        Of redirects the last one counts, of other kinds the first.
+        """
         self._database.write(
-            "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind) DO NOTHING",
+            "INSERT INTO aliases VALUES (?, ?, ?) ON CONFLICT (url, kind)"
+            " DO UPDATE SET page_url = excluded.page_url WHERE aliases.kind = 'redirect'",
             (storable(url), storable(page_url), kind),
             weight=1,
         )

@@ -36,6 +36,14 @@ def test_an_atom_feed_has_what_rfc_4287_asks_for() -> None:
     assert list(atom(_CHANGES, "job", 2e9))[6:] == list(atom(_CHANGES, "job", 1e9))[6:]
 
 
+@pytest.mark.parametrize("name", ["c.xlsx", "c.warc", "c.jsonl.zip", "c"])
+def test_a_format_that_is_not_written_is_refused_with_those_that_are(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["changes", str(tmp_path), "-o", str(tmp_path / name)]) == 2
+    assert "-o must end in .jsonl, .csv, .md or .atom, got" in capsys.readouterr().err
+
+
 def test_markdown_shows_texts_as_they_are() -> None:
     lines = list(markdown(_CHANGES, "job", 0.0))
     assert lines[0] == "# Changes of job since 1970-01-01T00:00:00.000Z"

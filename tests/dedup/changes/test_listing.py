@@ -9,8 +9,10 @@ import pytest
 
 from dedup.changes import Change, Changes, settle
 from dedup.document import Match
+from dedup.export import page_rows
 from dedup.report.visits import visits
 from dedup.store import JobStore, Page, open_store
+from dedup.times import iso_time
 
 SITE = "http://a.example/"
 STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
@@ -64,6 +66,16 @@ class Job:
     def told(self, since: float | None = None) -> dict[str, Change]:
         rows = Changes(self.store, since, self._folder).rows()
         return {each.url.removeprefix(SITE): each for each in rows}
+
+    def copy(self, name: str, of: str) -> None:
+        """Record a page that was fetched now as a duplicate."""
+        self.store.add_duplicate(self._page(name, self._texts[of]), Match(self.numbers[of], "text"))
+
+    def exported(self) -> dict[str, tuple[str | None, str | None]]:
+        """`gone_at` and `moved_to` of the exported pages that are away."""
+        names = "url", "gone_at", "moved_to"
+        rows = [tuple(row.values()) for row in page_rows(self.store, names)]
+        return {url.removeprefix(SITE): (at, to) for url, at, to in rows if at or to}
 
 
 @pytest.fixture(params=STORES)
@@ -180,6 +192,44 @@ def test_most_pages_of_a_host_are_not_gone_for_showing_one_text(
         assert _kinds(told) == {"a.example": "failed"}
 
 
+@pytest.mark.parametrize(
+    ("result", "note"),
+    [("failed: noindex", "marked noindex"), ("failed: not_html", "no longer a page")],
+)
+def test_what_is_no_page_to_store_in_two_visits_in_a_row_is_gone(
+    new_job: Callable[..., Job], result: str, note: str
+) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    assert job.visit(a=result, b=result) == {}
+    assert job.visit(a="failed: http_503") == {}
+    told = job.visit(a=result, b=result)
+    assert {name: (each.change, each.note) for name, each in told.items()} == {"a": ("gone", note)}
+    assert _kinds(job.visit(a=result, b=result)) == {"b": "gone"}
+    assert job.store.stats.refreshed() == {"number": 4, "gone": 2, "unchanged": 3}
+    job.store.refreshes.retention.sum_up(0)
+    assert job.visit(a=result, b="missing") == {}
+    assert job.exported().keys() == {"a", "b"}
+    assert job.store.exports.gone_pages().keys() == {job.numbers["a"], job.numbers["b"]}
+    assert _kinds(job.visit(b="Another text of b.")) == {"a": "back", "b": "back"}
+
+
+def test_what_is_no_page_does_not_count_if_most_pages_are_none(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    for _ in range(3):
+        (told,) = job.visit(**dict.fromkeys("abc", "failed: noindex")).values()
+        assert told.note.startswith("host answered noindex for 60% of its pages")
+    assert job.visit(a="failed: not_html") == {}  # not the same in two visits
+    assert _kinds(job.visit(a="failed: not_html")) == {"a": "gone"}
+
+
+def test_a_document_that_is_not_read_any_more_is_not_gone(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    page = Page(id="", text="A report.", url=f"{SITE}r.pdf", source="document", fetched_at=1.0)
+    job.numbers["r.pdf"] = job.store.add(page, {})
+    for _ in range(3):
+        assert job.visit(**{"r.pdf": "failed: not_html"}) == {}
+
+
 def test_a_single_page_can_be_gone(new_job: Callable[..., Job]) -> None:
     job = new_job(a="The text of a.")
     assert job.visit(a="missing") == {}
@@ -207,6 +257,64 @@ def test_moved_pages_have_the_other_url(new_job: Callable[..., Job]) -> None:
     told = job.visit(a="moved", b="gone", c="gone")
     assert _kinds(told) == {"c": "moved"}  # the same text is under another URL
     assert told["c"].moved_to == SITE + "new-c"
+
+
+def test_exports_have_what_is_told_of_pages_that_are_away(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcdefgh"})
+    assert job.exported() == {}
+    job.store.urls.add_alias(SITE + "a", SITE + "new-a", "redirect")
+    job.visit(a="moved", b="missing", c="missing", e="moved", f="missing", g="missing")
+    job.copy("new-b", of="b")
+    told = job.visit(a="moved", b="missing", c="missing", f="missing", g="missing")
+    assert _kinds(told) == {"b": "moved", "c": "gone", "e": "back", "f": "gone", "g": "gone"}
+    changes = {**job.told(0.0), **told}
+    del changes["e"]
+    expected = {name: (iso_time(changes[name].seen_at), changes[name].moved_to) for name in "abcfg"}
+    assert job.exported() == expected
+    assert [expected[name][1] for name in "abc"] == [SITE + "new-a", SITE + "new-b", None]
+    assert job.visit(b="missing", c="missing", f="missing", g="missing").keys() == {"a"}  # back
+    assert job.exported() == {name: expected[name] for name in "bcfg"}
+
+
+def test_a_copy_that_is_gone_or_was_not_there_for_long_is_no_new_url(
+    new_job: Callable[..., Job],
+) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    job.copy("old-a", of="a")
+    for _ in range(2):
+        job.visit()
+    job.copy("new-b", of="b")
+    job.visit(a="missing", b="missing")
+    refreshes = job.store.refreshes
+    job.visit(a="missing", b="missing")
+    assert {name: each.moved_to for name, each in job.told(0.0).items() if each.moved_to} == {}
+    job.copy("newer-b", of="b")
+    job.copy("newest-b", of="b")
+    refreshes.begin()
+    refreshes.note_visit(SITE + "newest-b", "gone")
+    job.store.set_meta("finished", "1.0")
+    assert job.exported()["b"][1] == SITE + "newer-b"
+    assert job.exported()["a"][1] is None
+
+
+def test_what_is_gone_is_exported_as_such_when_the_visit_has_ended(
+    new_job: Callable[..., Job],
+) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    job.visit()
+    job.store.refreshes.begin()
+    job.store.refreshes.note_visit(SITE + "a", "gone")
+    assert job.exported() == {}
+    job.store.set_meta("finished", "1.0")
+    assert job.exported().keys() == {"a"}
+
+
+def test_a_page_leads_where_it_redirects_to_last(new_job: Callable[..., Job]) -> None:
+    job = new_job(**{name: f"The text of {name}." for name in "abcde"})
+    for target in "xy":
+        job.store.urls.add_alias(SITE + "a", SITE + target, "redirect")
+        job.visit(a="moved")
+    assert job.exported()["a"][1] == SITE + "y"
 
 
 def test_redirects_to_one_page_are_no_moves(new_job: Callable[..., Job]) -> None:

@@ -60,7 +60,7 @@ def test_parquet_is_read_by_duckdb_with_equal_counts_and_values(
                 str(row[key])
                 if key in ids
                 else datetime.fromisoformat(row[key]).replace(tzinfo=None)
-                if kind == "timestamp"
+                if kind == "timestamp" and row[key]
                 else row[key]
                 for key, kind in columns.items()
             )

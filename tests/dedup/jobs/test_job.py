@@ -24,7 +24,7 @@ def job(tmp_path_factory: pytest.TempPathFactory) -> dedup.Job:
 def test_rows_become_frames(job: dedup.Job) -> None:
     frame = pd.DataFrame(job.pages("url", "text", "markdown"))
     assert list(frame) == ["url", "text", "markdown"]
-    assert len(frame) == len(pl.DataFrame(job.pages())) == 39
+    assert len(frame) == len(pl.DataFrame(job.pages(), infer_schema_length=None)) == 39
     copies = pl.DataFrame(job.duplicates())
     assert set(copies["duplicate_of_url"]) <= set(frame["url"])
 
@@ -35,6 +35,16 @@ def test_a_page_is_found_by_the_url_of_its_copy(job: dedup.Job) -> None:
     assert page is not None
     assert page["url"] == copy["duplicate_of_url"]
     assert job.why(copy["url"])[0]["outcome"] == "duplicate"
+
+
+def test_one_page_has_the_fields_of_the_rows_of_all(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        number = store.add(Page(id="", text="A text.", url="http://a.example/"), {})
+        store.learned.preferences.note(number, '[["meta", "robots", "noai"]]')
+    found = dedup.open_job(tmp_path)
+    (row,) = found.pages("url", "preferences", "rendered", "gone_at")
+    assert row["preferences"] == [{"source": "meta", "name": "robots", "value": "noai"}]
+    assert found.page("http://a.example/", *row) == row
 
 
 def test_what_is_not_there_is_none(job: dedup.Job) -> None:

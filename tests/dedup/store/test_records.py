@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dedup.scrapy.items import PageItem
 from dedup.store import Page, open_store
-from dedup.store.export_columns import EXPORTED_FIELDS
+from dedup.store.export_columns import EXPORTED_FIELDS, STORED_FIELDS
 from dedup.store.records import PAGE_FIELDS, storable_fields
 from dedup.store.sqlite.schema import SCHEMA
 
@@ -24,8 +24,9 @@ def test_every_field_of_a_page_has_a_column() -> None:
     assert columns("waiting") == waiting
 
 
-def test_exported_fields_are_those_of_pages() -> None:
-    assert {*EXPORTED_FIELDS} <= {*PAGE_FIELDS, "id", "text"}
+def test_exported_fields_are_those_of_pages_and_of_visits() -> None:
+    assert {*EXPORTED_FIELDS} - {*STORED_FIELDS} == {"gone_at", "moved_to"}
+    assert {*STORED_FIELDS} <= {*PAGE_FIELDS, "id", "text"}
 
 
 def test_feeds_have_the_columns_of_exports() -> None:
@@ -38,7 +39,7 @@ def test_feeds_have_the_columns_of_exports() -> None:
 def test_items_have_fields_that_a_store_keeps() -> None:
     names = {field.name for field in fields(PageItem)}
     assert names <= {*PAGE_FIELDS, "id", "text", "body"}
-    assert names >= {*EXPORTED_FIELDS}
+    assert names >= {*STORED_FIELDS}
 
 
 def test_no_field_of_a_page_is_lost(tmp_path: Path) -> None:

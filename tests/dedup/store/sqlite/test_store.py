@@ -187,11 +187,13 @@ def test_other_schemes_are_refused_and_named(path):
     store.close()
 
 
-def test_an_alias_is_recorded_once(store):
+def test_an_alias_is_recorded_once_with_its_last_redirect(store):
     for page_url in ("http://example.org/1", "http://example.org/2"):
-        store.urls.add_alias("http://example.org/", page_url, "redirect")
-    rows = store.database.connection.execute("SELECT page_url FROM aliases").fetchall()
-    assert rows == [("http://example.org/1",)]
+        for kind in ("canonical", "redirect"):
+            store.urls.add_alias("http://example.org/", page_url, kind)
+    query = "SELECT kind, page_url FROM aliases ORDER BY kind"
+    rows = store.database.connection.execute(query).fetchall()
+    assert rows == [("canonical", "http://example.org/1"), ("redirect", "http://example.org/2")]
     with pytest.raises(sqlite3.IntegrityError, match="NOT NULL"):
         store.urls.add_alias("http://example.org/3", None, "redirect")
 
