@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from itertools import compress, groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -21,13 +20,13 @@ from dedup.changes.lines import (
     changed_numbers,
     differing_keys,
     line_key,
+    lines_of,
     passages,
     template_lines,
 )
-from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
-from dedup.sites.lines import Keys, Numbers, words_of
+from dedup.sites.lines import Keys, Numbers, Words, words_of
 from dedup.sites.site import Site
 from dedup.store.sql.changes import ChangedPage
 
@@ -46,6 +45,15 @@ _IN_VAIN = 5
 _NUMBER_SHARE = 4
 """A line that differs in numbers on a quarter of its pages, of those that were visited, is the
 template's: a time that the page took, how long ago something was."""
+
+_LIST = 3
+"""A page with the names of so many pages as lines lists them."""
+
+_LONG = 8
+"""Words: a sentence rather than a label."""
+
+_SHARED_SHARE, _SHARED = 10, 10
+"""Not more than a tenth of the pages, or ten, share what is each one's own."""
 
 _GREW = 2
 """Marks a line of which whole numbers grew, and nothing else differs; 1: another number."""
@@ -67,30 +75,21 @@ class Template(NamedTuple):
             numbers and dates: headings and labels of articles, or what a part of the pages shares.
         numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; 0:
             these only grew, as counters do.
-        entries: names of pages on fewer than half of the visited pages, as lists have them; they
-            are none of `keys`.
     """
 
     keys: Mapping[str, int]
     labels: set[str]
     numbers: Mapping[str, int]
-    entries: set[str]
 
 
 def templates(
-    pages: Iterable[ChangedPage],
-    n_pages: Mapping[str, int],
-    n_visited: Mapping[str, int],
-    names: PageNames,
-    folder: Path,
+    pages: Iterable[ChangedPage], n_pages: Mapping[str, int], folder: Path
 ) -> dict[str, Template]:
     """Find what of the hosts' templates has changed, by host.
 
     Args:
         pages: those with a new version.
         n_pages: the number of pages of each host.
-        n_visited: of them, how many were visited.
-        names: of all pages.
         folder: of temporary files.
     """
     found: defaultdict[str, dict[str, int]] = defaultdict(dict)
@@ -113,28 +112,9 @@ def templates(
                 numbers[host][key] = 0 if set(kinds) == {_GREW} else len(kinds)
                 n_lines += 1
     return {
-        host: _template(
-            found[host],
-            numbers[host],
-            n_pages.get(host, 0),
-            n_visited.get(host, 0),
-            partial(names.are_names, host),
-        )
+        host: Template(found[host], _labels(found[host], n_pages.get(host, 0)), numbers[host])
         for host in {**found, **numbers}
     }
-
-
-def _template(
-    keys: Mapping[str, int],
-    numbers: Mapping[str, int],
-    n_pages: int,
-    n_visited: int,
-    are_names: AreNames,
-) -> Template:
-    few = [key for key, count in keys.items() if 2 * count < n_visited]
-    entries = set(compress(few, are_names(few)))
-    others = {key: count for key, count in keys.items() if key not in entries}
-    return Template(others, _labels(others, n_pages), numbers, entries)
 
 
 def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:
@@ -195,15 +175,14 @@ class Furniture:
         self._labels, self._found = set(template.labels), set[str]()
         self._n_in_vain = 0
 
-    def has_changed(self, numbers: Collection[str], lines: Sequence[str]) -> list[bool]:
+    def has_changed(self, own: Collection[str], lines: Sequence[str]) -> list[bool]:
         """Which of the lines, or pieces of lines, have many pages changed?
 
-        `numbers`: see `numbers_of`.
+        `own`: keys of lines that do not count, see `numbers_of` and `shared_of`.
         """
         keys = self._template.keys
         return [
-            (key := line_key(line)) not in numbers
-            and (key in keys or key.removeprefix(PIECE) in keys)
+            (key := line_key(line)) not in own and (key in keys or key.removeprefix(PIECE) in keys)
             for line in lines
         ]
 
@@ -223,6 +202,26 @@ class Furniture:
             and _NUMBER_SHARE * n_pages * self._site.n_names < count * self._n_visited
         }
 
+    def shared_of(self, page: ChangedPage) -> set[str]:
+        """The keys of lines that are the page's own although several pages have or changed them.
+
+        These are names of pages that it lists, and long lines without numbers and dates, as
+        articles share them; what more than a tenth of the host's pages have is none.
+        """
+        names, long = set[str](), set[str]()
+        n_names = 0
+        for version in (page.then, page.now):
+            lines = lines_of(version, page.url)
+            keys = [line_key(line) for line in lines]
+            is_few = self._counts(lines) <= _most(self._site.n_names)
+            is_few &= [self._template.keys.get(key, 0) <= _most(self._n_visited) for key in keys]
+            found = set(compress(keys, is_few & self._are_names(keys)))
+            names |= found
+            n_names = max(n_names, len(found))
+            is_long = _words(lines).counts >= _LONG
+            long |= {key for key in compress(keys, is_few & is_long) if VARIABLE not in key}
+        return long | names if n_names >= _LIST else long
+
     def labels_of(self, page: ChangedPage) -> set[str]:
         """The labels that came or went on a page, and may be its own."""
         return differing_keys(page) & self._labels if self._labels else set()
@@ -236,29 +235,23 @@ class Furniture:
             self._labels &= self._found
 
     def __call__(
-        self, again: Reread | None, numbers: Collection[str], lines: Sequence[str]
+        self, again: Reread | None, own: Collection[str], lines: Sequence[str]
     ) -> list[bool]:
         """Which of the lines are not the page's own? Those that many pages have, or have changed.
 
         A line that many pages have is the page's own if the whole page has it once more, or once
-        less: its menu has it, too. So is the name of a page that fewer than half of the pages have,
-        as lists of pages do, if the body tells what is a menu. Of a title, only what many pages
-        have changed is not.
+        less: its menu has it, too. Of a title, only what many pages have changed is not.
         """
-        own = {*numbers}
-        keys = [line_key(line) for line in lines]
-        counts = self._counts(lines)
-        is_common = counts >= _enough(self._site.n_names)
-        if again is None:
-            is_common |= [key in self._template.entries for key in keys]
-        else:
-            own |= again.labels
+        labels = frozenset[str]() if again is None else again.labels
+        is_common = self._counts(lines) >= _enough(self._site.n_names)
+        if again is not None:
             is_common &= ~np.isin(_keys(lines), again.moved)
-            is_common &= ~((2 * counts < self._site.n_names) & self._are_names(keys))
-        both = zip(lines, keys, self.has_changed(numbers, lines), is_common.tolist(), strict=True)
+        both = zip(lines, self.has_changed(own, lines), is_common.tolist(), strict=True)
         return [
-            key not in own and (out or (common and not line.startswith((TITLE, PIECE))))
-            for line, key, out, common in both
+            (key := line_key(line)) not in labels
+            and key not in own
+            and (out or (common and not line.startswith((TITLE, PIECE))))
+            for line, out, common in both
         ]
 
     def _counts(self, lines: Sequence[str]) -> Numbers:
@@ -269,9 +262,17 @@ class Furniture:
 
 def _keys(lines: Sequence[str]) -> Keys:
     """The keys of lines that are not mostly links."""
-    words = words_of([line.translate(_ENDS) for line in lines])
-    return words.line_hashes().astype(np.uint32) & ~_ONE
+    return _words(lines).line_hashes().astype(np.uint32) & ~_ONE
+
+
+def _words(lines: Sequence[str]) -> Words:
+    return words_of([line.translate(_ENDS) for line in lines])
 
 
 def _enough(n_pages: int) -> int:
     return max(AT_LEAST, min(_AT_MOST, round(_SHARE * n_pages)))
+
+
+def _most(n_pages: int) -> int:
+    """How many pages may have a line that is each one's own."""
+    return max(_SHARED, n_pages // _SHARED_SHARE)

@@ -20,7 +20,7 @@ from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
 
-_NOTHING = Template({}, set(), {}, set())
+_NOTHING = Template({}, set(), {})
 _BATCH = 1_000
 _WHY_GONE = {"noindex": "marked noindex", "not_html": "no longer a page"}
 _STEPS = 20
@@ -79,7 +79,7 @@ class Changes:
         self._n_changed: Counter[str] = Counter()
         self._n_visited = self._visited()
         self._names = PageNames(store.refreshes.changes.titles)
-        self._templates = templates(self._counted(), pages, self._n_visited, self._names, folder)
+        self._templates = templates(self._counted(), pages, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -127,7 +127,8 @@ class Changes:
         """How a page's own text differs, however it is read; None: in one way it does not."""
         furniture, rereading = self._known(page.host)
         numbers = furniture.numbers_of(page)
-        is_same = difference(page, partial(furniture.has_changed, numbers)) is None
+        own = numbers | furniture.shared_of(page)
+        is_same = difference(page, partial(furniture.has_changed, own)) is None
         labels = furniture.labels_of(page)
         if is_same and not labels:
             return None
@@ -135,8 +136,10 @@ class Changes:
         furniture.note(labels, again)
         if is_same and (again is None or not again.labels):
             return None
-        for each in (page,) if again is None else (page, *again.texts()):
-            if (found := difference(each, partial(furniture, again, numbers))) is None:
+        if again is None:  # nothing tells lists from menus
+            return difference(page, partial(furniture, None, numbers))
+        for each in (page, *again.texts()):
+            if (found := difference(each, partial(furniture, again, own))) is None:
                 break
         return found
 

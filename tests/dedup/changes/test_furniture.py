@@ -32,7 +32,7 @@ def _page(name: str, then: str, now: str) -> ChangedPage:
 
 def _furniture(pages: list[ChangedPage], n_pages: int, folder: Path) -> Furniture:
     names = PageNames(lambda: ())
-    template = templates(pages, {"a": n_pages}, {"a": n_pages}, names, folder)["a"]
+    template = templates(pages, {"a": n_pages}, folder)["a"]
     return Furniture(template, Site(), partial(names.are_names, "a"))
 
 

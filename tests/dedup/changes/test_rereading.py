@@ -281,24 +281,69 @@ def test_names_of_pages_that_several_lists_got_at_once_are_their_own(
         made = _page(topic, body, [*_own(topic), *names], at)
         return made if has_body else replace(made, body=None)
 
-    lists = topics[:n_lists]
-    numbers = {
-        each: store.add(page(each, 500.0, f"{each} one", f"{each} two"), {}) for each in lists
+    lists, others = topics[:n_lists], topics[n_lists:]
+    listed = {
+        each: (others[2 * at % len(others)], others[2 * at % len(others) + 1])
+        for at, each in enumerate(lists)
     }
-    for topic in topics[n_lists:]:
-        store.add(page(topic, 500.0), {})
+    numbers = {each: store.add(page(each, 500.0, *listed[each]), {}) for each in lists}
+    for topic in others:
+        store.add(replace(page(topic, 500.0), title=f"About {topic} | Herbarium"), {})
     store.set_meta("finished", "1.0")
     store.refreshes.begin()
     store.add(replace(page("ferns", next(clock)), title="About ferns | Herbarium"), {})
     for topic in topics:
         if topic in lists:
-            new = page(topic, next(clock), "ferns", f"{topic} one", f"{topic} two")
+            new = page(topic, next(clock), "ferns", *listed[topic])
             store.refreshes.replace_page(numbers[topic], new, {})
         store.refreshes.note_visit(SITE + topic, "changed" if topic in lists else "unchanged")
     settle(store)
     rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
     assert {each.url for each in rows} == ({SITE + each for each in lists} if told else set())
     assert {tuple(each.came) for each in rows} <= {("About ferns",)}
+
+
+@pytest.mark.parametrize(
+    ("line", "n_pages", "told"),
+    [
+        (
+            "link_early_args: flags that are inserted before all object files of the program",
+            8,
+            True,
+        ),
+        ("link_early_args: some flags", 8, False),  # a label
+        ("You read the manual of an old version 3 of this program, a new one is there", 8, False),
+        ("You read the manual of an old version of this program, a new one is there", 14, False),
+    ],
+)
+def test_a_sentence_that_several_pages_got_at_once_is_their_own(
+    store: JobStore,
+    tmp_path: Path,
+    clock: Iterator[float],
+    line: str,
+    n_pages: int,
+    *,
+    told: bool,
+) -> None:
+    topics = [f"{one}{two}" for one in "abcdefghij" for two in "klmnopqrst"]
+
+    def page(topic: str, at: float, *more: str) -> Page:
+        article, table = _own(topic), [*_own(topic[0]), *more]
+        rows = "".join(f"<tr><td>{each}</td></tr>" for each in table)
+        body = f"<div>{''.join(f'<p>{each}</p>' for each in article)}</div><table>{rows}</table>"
+        return _page(topic, body, [*article, *table], at)
+
+    numbers = {each: store.add(page(each, 500.0), {}) for each in topics}
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    for topic in topics:
+        if is_changed := topic in topics[:n_pages]:
+            store.refreshes.replace_page(numbers[topic], page(topic, next(clock), line), {})
+        store.refreshes.note_visit(SITE + topic, "changed" if is_changed else "unchanged")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert {each.url for each in rows} == {SITE + each for each in topics[: n_pages * told]}
+    assert {tuple(each.came) for each in rows} <= {(line,)}
 
 
 def test_what_several_titles_share_is_no_name_of_a_page(tmp_path: Path) -> None:
