@@ -17,12 +17,14 @@ from dedup.changes.lines import (
     PIECE,
     TITLE,
     VARIABLE,
+    behind_updates,
     changed_numbers,
     differing_keys,
     line_key,
     lines_of,
     passages,
     template_lines,
+    undated,
 )
 from dedup.changes.rereading import Reread
 from dedup.pieces.runs import SortedRows
@@ -206,9 +208,10 @@ class Furniture:
         """The keys of lines that are the page's own although several pages have or changed them.
 
         These are names of pages that it lists, and long lines without numbers and dates, as
-        articles share them; what more than a tenth of the host's pages have is none.
+        articles share them, if no more than a tenth of the host's pages have them; and lines that
+        say something else behind the date of an update.
         """
-        names, long = set[str](), set[str]()
+        names, others = set[str](), behind_updates(page)
         n_names = 0
         for version in (page.then, page.now):
             lines = lines_of(version, page.url)
@@ -219,8 +222,10 @@ class Furniture:
             names |= found
             n_names = max(n_names, len(found))
             is_long = _words(lines).counts >= _LONG
-            long |= {key for key in compress(keys, is_few & is_long) if VARIABLE not in key}
-        return long | names if n_names >= _LIST else long
+            others |= {key for key in compress(keys, is_few & is_long) if VARIABLE not in key}
+        if n_names < _LIST:
+            return others
+        return others | names | {PIECE + undated(name) for name in names}
 
     def labels_of(self, page: ChangedPage) -> set[str]:
         """The labels that came or went on a page, and may be its own."""

@@ -39,6 +39,7 @@ _BETWEEN_NAMES = re.compile(r"(\s*[-_|\u00b7\u2010-\u2015]\s*)")
 VARIABLE = "\2"
 """Stands for a number or a month in a line's key."""
 
+_AT_ENDS = re.compile(rf"^(?:{VARIABLE}[年月日号]|\W)+|(?:{VARIABLE}[年月日号]|\W)+$")
 _INDEX = re.compile(r"/(?:index\.html?)?$")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _KEY_CHARACTERS = 200
@@ -79,10 +80,36 @@ def lines_of(version: Version, url: str = "") -> tuple[str, ...]:
     return (*titles, *filter(None, map(str.strip, text.split("\n"))))
 
 
-def title_keys(title: str) -> set[str]:
-    """The keys of lines that name a page: its title, or the first part or the last of that."""
+def names_in(title: str) -> set[str]:
+    """The names of a page, see `undated`: its title, or the first part or the last of that."""
     parts = _BETWEEN_NAMES.split(title)
-    return {line_key(name) for part in (title, parts[0], parts[-1]) if (name := part.strip())}
+    names = {undated(line_key(part)) for part in (title, parts[0], parts[-1])}
+    return names - {""}
+
+
+def undated(key: str) -> str:
+    """A line's key without numbers, dates and signs at its ends: lists put a date beside a name.
+
+    >>> undated(line_key("2017-07-01  Notes on C++ (3)"))
+    'notes on c'
+    """
+    return _AT_ENDS.sub("", key)
+
+
+def behind_updates(page: ChangedPage) -> set[str]:
+    """The keys of lines with other words behind the date of an update, but for its author."""
+    then, now = (_ends(lines_of(each, page.url)) for each in (page.then, page.now))
+    return {key for key in then.keys() & now.keys() if then[key] != now[key]}
+
+
+def _ends(lines: Iterable[str]) -> dict[str, set[str]]:
+    """By key, what stands behind the date of an update."""
+    found: dict[str, set[str]] = {}
+    for line in map(str.lower, lines):
+        if not line.startswith(TITLE) and VARIABLE in (key := line_key(line)):
+            end = "" if update_date(line) else line[len(up_to_date(line)) :]
+            found.setdefault(key, set()).add(_VARIES.sub(VARIABLE, end.strip()))
+    return found
 
 
 def differing_keys(page: ChangedPage) -> set[str]:

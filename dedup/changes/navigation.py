@@ -9,6 +9,12 @@ from dedup.changes.dates import is_date
 from dedup.sites.outline import Line, Outline
 
 _PAGER = re.compile(r"(?i)pager|pagina|(?<![a-z])(?:prev|previous|next|older|newer)(?![a-z])")
+_TO_NEIGHBOUR = re.compile(
+    r"(?i)\W*(?:(?:prev|previous|next|older|newer)(?:\s(?:page|post|article|chapter|entry))?\s?[:»→>]"
+    r"|[上下前后後]一?[篇页頁章节節]\s?[:：»→>])"
+)
+"""Begins a line of links to neighbours, whatever its box is named."""
+
 _MAX_PAGER_WORDS = 40
 _WORD = re.compile(r"\w+")
 _LEAST_LINKS, _LABEL_CHARACTERS = 2, 40
@@ -116,8 +122,17 @@ def without_pagers(page: Outline) -> Outline:
     for line in page.lines:
         lines.setdefault(outer[line.box], []).append(line)
     found = {box for box, own in lines.items() if box >= 0 and _is_pager(own)}
-    kept = [line for line in page.lines if outer[line.box] not in found]
-    return Outline(page.boxes, kept) if found and kept else page
+    kept = [
+        line
+        for line in page.lines
+        if outer[line.box] not in found and not _leads_to_neighbour(line)
+    ]
+    return Outline(page.boxes, kept) if kept else page
+
+
+def _leads_to_neighbour(line: Line) -> bool:
+    is_link = not _WORD.search(line.plain) and len(_WORD.findall(line.text)) <= _MAX_PAGER_WORDS
+    return is_link and _TO_NEIGHBOUR.match(line.text) is not None
 
 
 def _pagers(page: Outline) -> list[int]:

@@ -25,8 +25,19 @@ def test_links_to_the_pages_before_and_after_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["<a href=/a>Previous: Forks</a> <a href=/b>Next: Knives</a>", "« <a href=/a>上一篇：叉子</a>"],
+)
+def test_a_line_of_links_that_says_so_is_left_out(line: str) -> None:
+    kept = without_pagers(_outline(f"<p>All about spoons.</p><div>{line}</div>"))
+    assert [line.text for line in kept.lines] == ["All about spoons."]
+
+
+@pytest.mark.parametrize(
     "body",
     [
+        "<p>Next: what is told here, without links.</p>",
+        "<p><a href=/a>Next steps</a></p><p><a href=/b>上页的故事</a></p>",
         "<div class=next><p>What comes next is told here, without links.</p></div>",
         "<ul class=list><li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li></ul>",
         "<nav class=pagination><a href=/a>All of the page</a></nav>",
