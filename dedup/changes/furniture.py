@@ -20,6 +20,7 @@ from dedup.changes.lines import (
     behind_updates,
     changed_numbers,
     differing_keys,
+    keys_of,
     line_key,
     lines_of,
     passages,
@@ -182,11 +183,11 @@ class Furniture:
 
         `own`: keys of lines that do not count, see `numbers_of` and `shared_of`.
         """
-        keys = self._template.keys
-        return [
-            (key := line_key(line)) not in own and (key in keys or key.removeprefix(PIECE) in keys)
-            for line in lines
-        ]
+        return self._have_changed(own, map(line_key, lines))
+
+    def _have_changed(self, own: Collection[str], keys: Iterable[str]) -> list[bool]:
+        many = self._template.keys
+        return [key not in own and (key in many or key.removeprefix(PIECE) in many) for key in keys]
 
     def numbers_of(self, page: ChangedPage) -> set[str]:
         """The keys of lines that many pages have, but whose numbers are the page's own.
@@ -215,7 +216,7 @@ class Furniture:
         n_names = 0
         for version in (page.then, page.now):
             lines = lines_of(version, page.url)
-            keys = [line_key(line) for line in lines]
+            keys = keys_of(version, page.url)
             is_few = self._counts(lines) <= _most(self._site.n_names)
             is_few &= [self._template.keys.get(key, 0) <= _most(self._n_visited) for key in keys]
             found = set(compress(keys, is_few & self._are_names(keys)))
@@ -251,12 +252,13 @@ class Furniture:
         is_common = self._counts(lines) >= _enough(self._site.n_names)
         if again is not None:
             is_common &= ~np.isin(_keys(lines), again.moved)
-        both = zip(lines, self.has_changed(own, lines), is_common.tolist(), strict=True)
+        keys = [line_key(line) for line in lines]
+        each = zip(lines, keys, self._have_changed(own, keys), is_common.tolist(), strict=True)
         return [
-            (key := line_key(line)) not in labels
+            key not in labels
             and key not in own
             and (out or (common and not line.startswith((TITLE, PIECE))))
-            for line, out, common in both
+            for line, key, out, common in each
         ]
 
     def _counts(self, lines: Sequence[str]) -> Numbers:

@@ -80,6 +80,12 @@ def lines_of(version: Version, url: str = "") -> tuple[str, ...]:
     return (*titles, *filter(None, map(str.strip, text.split("\n"))))
 
 
+@lru_cache(8)
+def keys_of(version: Version, url: str = "") -> tuple[str, ...]:
+    """The keys of the lines of a version."""
+    return tuple(map(line_key, lines_of(version, url)))
+
+
 def names_in(title: str) -> set[str]:
     """The names of a page, see `undated`: its title, or the first part or the last of that."""
     parts = _BETWEEN_NAMES.split(title)
@@ -98,23 +104,24 @@ def undated(key: str) -> str:
 
 def behind_updates(page: ChangedPage) -> set[str]:
     """The keys of lines with other words behind the date of an update, but for its author."""
-    then, now = (_ends(lines_of(each, page.url)) for each in (page.then, page.now))
+    then, now = (_ends(each, page.url) for each in (page.then, page.now))
     return {key for key in then.keys() & now.keys() if then[key] != now[key]}
 
 
-def _ends(lines: Iterable[str]) -> dict[str, set[str]]:
+def _ends(version: Version, url: str) -> dict[str, set[str]]:
     """By key, what stands behind the date of an update."""
     found: dict[str, set[str]] = {}
-    for line in map(str.lower, lines):
-        if not line.startswith(TITLE) and VARIABLE in (key := line_key(line)):
-            end = "" if update_date(line) else line[len(up_to_date(line)) :]
+    for line, key in zip(lines_of(version, url), keys_of(version, url), strict=True):
+        if VARIABLE in key and not line.startswith(TITLE):
+            lower = line.lower()
+            end = "" if update_date(lower) else lower[len(up_to_date(lower)) :]
             found.setdefault(key, set()).add(_VARIES.sub(VARIABLE, end.strip()))
     return found
 
 
 def differing_keys(page: ChangedPage) -> set[str]:
     """The keys that came or went, or of which there are more or fewer lines."""
-    then, now = (Counter(map(line_key, lines_of(each, page.url))) for each in (page.then, page.now))
+    then, now = (Counter(keys_of(each, page.url)) for each in (page.then, page.now))
     return {*(now - then), *(then - now)}
 
 

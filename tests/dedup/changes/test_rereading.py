@@ -261,7 +261,7 @@ def test_numbers_of_a_line_that_many_pages_have_are_told_if_few_have_changed(
         ("<div><a href=/x>{}</a> · 2017年7月1日</div>", 8, True, True),
         ("<a href=/x>{}</a><br>", 8, True, False),  # a menu
         ("<h2><a href=/x>{}</a></h2>", 8, False, False),  # it may be a menu
-        ("<h2><a href=/x>{}</a></h2>", 14, True, False),  # on more than half of the pages
+        ("<h2><a href=/x>{}</a></h2>", 14, True, False),  # on more than ten pages, and a tenth
     ],
 )
 def test_names_of_pages_that_several_lists_got_at_once_are_their_own(
