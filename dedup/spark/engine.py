@@ -161,7 +161,8 @@ def _numbers(frame: DataFrame) -> list[float]:
 
 def _parts(frame: DataFrame, wanted: float) -> int:
     """How many parts to cut work into: as many as wanted, and some for each processor."""
-    return max(2 * frame.sparkSession.sparkContext.defaultParallelism, ceil(wanted))
+    processors: int = frame.sparkSession.sparkContext.defaultParallelism
+    return max(2 * processors, ceil(wanted))
 
 
 def _copies(keyed: DataFrame) -> DataFrame:
