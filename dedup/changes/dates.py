@@ -57,6 +57,8 @@ _TIME = (
 )
 _AUTHOR = r"(?:,?\sby:?\s|,?\s?(?:由|作者[:：]?)\s?)(?!\w+ing\s)(?:[^.:;。：；]|(?<=\b\w)\.|\.$)+"
 _BEHIND = re.compile(rf"(?:{_TIME})?(?:{_AUTHOR})?[\s.。]*")
+_COMMIT = re.compile(r"\s?[:：]\s?[^\n]*\([0-9a-f]{7,40}\)\s*")
+"""What the commit says, and the first digits of its hash: by Docsy, a theme."""
 
 
 def update_date(line: str) -> str | None:
@@ -64,21 +66,35 @@ def update_date(line: str) -> str | None:
 
     >>> update_date("last updated on dec 16, 2022 by me")
     'dec 16, 2022'
+    >>> update_date("last modified dec 16, 2022: add links (#7) (0b1c2d3)")
+    'dec 16, 2022'
     >>> update_date("updated on dec 16, 2022: two new prices")
     """
-    words = _UPDATED.match(line)
-    date = words and _DATE.match(line, words.end())
-    if date is None or len(line) - date.end() > _MAX_BEHIND:
+    date = _date_of_update(line)
+    if date is None:
         return None
-    return date[0] if _BEHIND.fullmatch(line, date.end()) else None
+    is_short = len(line) - date.end() <= _MAX_BEHIND
+    if (is_short and _BEHIND.fullmatch(line, date.end())) or _COMMIT.fullmatch(line, date.end()):
+        return date[0]
+    return None
+
+
+def _date_of_update(line: str) -> re.Match[str] | None:
+    words = _UPDATED.match(line)
+    return words and _DATE.match(line, words.end())
 
 
 def up_to_date(line: str) -> str:
     """A line in lower case without the few words behind a date that some words introduce.
 
+    Nor with the commit behind that of an update.
+
     >>> up_to_date("last updated on dec 16, 2022 by me")
     'last updated on dec 16, 2022'
     """
+    update = _date_of_update(line)
+    if update and _COMMIT.fullmatch(line, update.end()):
+        return line[: update.end()]
     for found in _DATE.finditer(line, max(0, len(line) - _MAX_BEHIND - _MAX_DATE)):
         if len(line) - found.end() <= _MAX_BEHIND and _WORD.search(line, 0, found.start()):
             return line[: found.end()]

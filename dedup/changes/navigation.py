@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dedup.changes.dates import is_date
+from dedup.names import split_title
 from dedup.sites.outline import Line, Outline
 
 _PAGER = re.compile(r"(?i)pager|pagina|(?<![a-z])(?:prev|previous|next|older|newer)(?![a-z])")
@@ -14,6 +15,9 @@ _TO_NEIGHBOUR = re.compile(
     r"|[上下前后後]一?[篇页頁章节節]\s?[:：»→>])"
 )
 """Begins a line of links to neighbours, whatever its box is named."""
+
+_BEHIND_PARENTS = re.compile(r"(?:[>\u203a\u00bb\u2192/|\u00b7]\s*)+")
+"""Stands between the links of a trail, and before the name of the page."""
 
 _MAX_PAGER_WORDS = 40
 _WORD = re.compile(r"\w+")
@@ -39,9 +43,9 @@ def are_most(lists: Iterable[int], page: Outline, text: str) -> bool:
 def link_lists(page: Outline) -> Iterator[int]:
     """The lines of boxes that have nothing but links, and fewer short lines between them.
 
-    Headings that are links are of no such list: those of posts are. Nor are the rows of tables,
-    links most of which have a line beside them, as prices are, that is no date, what a sentence
-    with a colon leads to, and references to other sites.
+    In a `nav` these lines may be long. Headings that are links are of no such list: those of posts
+    are. Nor are the rows of tables, links most of which have a line beside them, as prices are,
+    that is no date, what a sentence with a colon leads to, and references to other sites.
     """
     tables = _tables(page)
     first, end = [len(page.lines)] * len(page.boxes), [0] * len(page.boxes)
@@ -55,7 +59,11 @@ def link_lists(page: Outline) -> Iterator[int]:
         lines = page.lines[first[box] : end[box]]
         if first[box] >= at and lines and _is_led_in(page, first[box] - 1, box):
             at = end[box]
-        elif first[box] >= at and box not in tables and _is_list(lines):
+        elif (
+            first[box] >= at
+            and box not in tables
+            and _is_list(lines, is_nav=page.boxes[box].tag == "nav")
+        ):
             has_label = first[box] > at and _is_label(page, first[box] - 1, box, end[box])
             yield from range(first[box] - has_label, end[box])
             at = end[box]
@@ -100,7 +108,7 @@ def _is_label(page: Outline, place: int, box: int, end: int) -> bool:
     return is_last and len(line.text) <= _LABEL_CHARACTERS
 
 
-def _is_list(lines: Sequence[Line]) -> bool:
+def _is_list(lines: Sequence[Line], *, is_nav: bool) -> bool:
     others = [line for line in lines if line.plain]
     if 2 * len(others) > len(lines) or len(lines) - len(others) < _LEAST_LINKS:
         return False
@@ -110,9 +118,8 @@ def _is_list(lines: Sequence[Line]) -> bool:
     n_links = len(lines) - len(others)
     if n_links > _LEAST_LINKS and 2 * n_values > n_links:
         return False
-    return all(len(line.text) <= _LABEL_CHARACTERS for line in others) and not any(
-        line.block in _HEADINGS and not line.plain for line in lines
-    )
+    are_labels = is_nav or all(len(line.text) <= _LABEL_CHARACTERS for line in others)
+    return are_labels and not any(line.block in _HEADINGS and not line.plain for line in lines)
 
 
 def without_pagers(page: Outline) -> Outline:
@@ -133,6 +140,23 @@ def without_pagers(page: Outline) -> Outline:
 def _leads_to_neighbour(line: Line) -> bool:
     is_link = not _WORD.search(line.plain) and len(_WORD.findall(line.text)) <= _MAX_PAGER_WORDS
     return is_link and _TO_NEIGHBOUR.match(line.text) is not None
+
+
+def without_trails(page: Outline, title: str) -> Outline:
+    """The page without trails: lines of links down to its name, which it has elsewhere, too."""
+    names = {_spaced(each) for each in (*split_title(title), *(line.text for line in page.lines))}
+    kept = [line for line in page.lines if not _is_trail(line, names)]
+    return Outline(page.boxes, kept) if kept else page
+
+
+def _is_trail(line: Line, names: set[str]) -> bool:
+    name = _spaced(line.plain)
+    has_links = name != _spaced(line.text)
+    return has_links and name in names and _BEHIND_PARENTS.match(line.plain) is not None
+
+
+def _spaced(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def _pagers(page: Outline) -> list[int]:

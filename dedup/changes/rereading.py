@@ -20,6 +20,7 @@ from dedup.changes.navigation import (
     link_lists,
     without_lists,
     without_pagers,
+    without_trails,
 )
 from dedup.sites.learner import MAX_OUTLINE_BYTES
 from dedup.sites.lines import Keys, PageLines, Words, words_of
@@ -152,7 +153,7 @@ class _Body:
         return own is None or are_most(lists, self.outline, own)
 
     def own_lines(self, *, is_list: bool) -> PageLines:
-        page = without_pagers(self.outline)
+        page = without_trails(without_pagers(self.outline), self.title)
         return PageLines(page if is_list else without_lists(page))
 
     def text(self, lines: PageLines, site: Site) -> str | None:

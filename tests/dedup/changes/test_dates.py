@@ -17,6 +17,9 @@ _DATES = {
     "Modified on 16.12.2022 by Ann": "16.12.2022",
     "(Generated on 2022-12-16T10:32:05Z": "2022-12-16",
     "This page was last edited on 3 May 2024, at 10:32 (UTC).": "3 may 2024",
+    "Last modified July 13, 2023: docs: fix doc lint (#152) (d916d9252)": "july 13, 2023",
+    "Last modified July 13, 2023: fix (d916d92)": "july 13, 2023",
+    "修改于 2022年11月4日: Changing the order (ca4c7980a)": "2022年11月4日",
     "更新于 2022-12-16": "2022-12-16",
     "更新于2022年12月16日 由 张三": "2022年12月16日",
     "最后更新于 2022/12/16 10:32:05": "2022/12/16",
@@ -32,6 +35,9 @@ _NONE = [
     "May 3, 2024",
     "Updated on May 3",  # no whole date
     "Updated on May 3, 2024: new prices",  # what is new
+    "Updated on May 3, 2024: new prices (1234.50)",
+    "Updated on May 3, 2024: new prices (1234567) for all",
+    "Opens on May 3, 2024: for all (1234567)",
     "Updated on May 3, 2024 with new prices",
     "Updated on May 3, 2024 by adding prices",
     "Updated on May 3, 2024 by Ann: new prices",

@@ -349,6 +349,16 @@ def test_dates_of_updates_are_told_of_no_page(new_job: Callable[..., Job]) -> No
     assert visit.outcome == "template"
 
 
+def test_commits_behind_dates_of_updates_are_told_of_no_page(new_job: Callable[..., Job]) -> None:
+    line = "Last modified May 3, 2024: {} (#15{}) (d916d925{})"
+    job = new_job(**{name: f"The text of {name}." for name in "abc"})
+    whats = {"a": "Fix a link", "b": "Say how this is done", "c": "Add all that is new"}
+    then = {name: f"The text of {name}.\n{line.format(whats[name], 1, 1)}" for name in "abc"}
+    assert job.visit(**then) == {}
+    now = {name: f"The text of {name}.\n{line.format('Spell it', 2, 2)}" for name in "ab"}
+    assert job.visit(**now, c=f"New text of c.\n{line.format('Rewrite', 3, 3)}").keys() == {"c"}
+
+
 def test_of_a_template_what_most_pages_share_is_shown_first(new_job: Callable[..., Job]) -> None:
     job = new_job(**{f"p{n}": f"Old menu\nThe text of p{n}." for n in range(12)})
     lines = [[*"abcdefghij"][: 10 - n // 2] for n in range(12)]  # on 12, 12, 12, 12, 12, 10...

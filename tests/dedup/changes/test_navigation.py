@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.changes.navigation import are_most, link_lists, without_lists, without_pagers
+from dedup.changes.navigation import (
+    are_most,
+    link_lists,
+    without_lists,
+    without_pagers,
+    without_trails,
+)
 from dedup.html import bounded
 from dedup.html.unfolding import page_outline
 from dedup.sites.outline import Outline
@@ -49,6 +55,34 @@ def test_what_is_no_pager_stays(body: str) -> None:
     assert without_pagers(page).lines == page.lines
 
 
+@pytest.mark.parametrize(
+    "trail",
+    [
+        "<a href=/>Home</a> &gt; Spoons",
+        "<a href=/>Home</a> / <a href=/wood>Wood</a> / Spoons",
+        "<a href=/>首页</a> » The kitchen",
+    ],
+)
+def test_a_trail_to_the_page_is_left_out(trail: str) -> None:
+    page = _outline(f"<div>{trail}</div><h1>The kitchen</h1><p>All about spoons.</p>")
+    kept = without_trails(page, "Spoons - Shop")
+    assert [line.text for line in kept.lines] == ["The kitchen", "All about spoons."]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<a href=/>Home</a> &gt; Forks",  # a name of another page
+        "<a href=/>Home</a> Spoons",
+        "Home &gt; Spoons",
+        "<a href=/>Home</a> &gt; <a href=/wood>Wood</a>",
+    ],
+)
+def test_what_is_no_trail_to_the_page_stays(line: str) -> None:
+    page = _outline(f"<div>{line}</div><p>All about spoons.</p>")
+    assert without_trails(page, "Spoons - Shop").lines == page.lines
+
+
 _ROW = "<tr><td>{}</td><td><a href=/a>archive</a></td><td><a href=/b>checksum</a></td></tr>"
 _VALUE = "<li><a href=/a>Forks</a><div>{}</div></li>"
 _LINKS = "<li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li>"
@@ -59,6 +93,7 @@ _LINKS = "<li><a href=/a>Forks</a></li><li><a href=/b>Knives</a></li>"
     [
         f"<ul>{_LINKS}</ul>",
         f"<nav><div>Of this series</div><ul>{_LINKS}</ul></nav>",
+        f"<nav><p>What else there is to know of all that is in a drawer</p><ul>{_LINKS}</ul></nav>",
         f"<ul>{''.join(_VALUE.format(f'2024-05-0{each}') for each in '123')}</ul>",
         f"<table>{_ROW.format('Of these')}</table>",
         f"<nav><p>Of this series:</p><ul>{_LINKS}</ul></nav>",

@@ -147,6 +147,24 @@ def test_a_menu_in_the_stored_text_makes_no_page_a_list_of_links(
     assert list(Changes(store, None, tmp_path).rows()) == []
 
 
+def test_a_trail_that_got_into_the_text_of_all_pages_is_told_of_none(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    def page(topic: str, at: float, end: str) -> Page:
+        own = "".join(f"<p>{line}</p>" for line in _own(topic))
+        body = f"<main><div><a href=/>Home</a> &gt; {end}</div>{own}</main>"
+        return _page(topic, body, [f"Home > {end}", *_own(topic)], at)
+
+    numbers = {topic: store.add(page(topic, 500.0, "Tools"), {}) for topic in _TOPICS}
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    for topic, number in numbers.items():
+        store.refreshes.replace_page(number, page(topic, next(clock), topic), {})
+        store.refreshes.note_visit(SITE + topic, "changed")
+    settle(store)
+    assert [each.change for each in Changes(store, None, tmp_path).rows()] == ["template"]
+
+
 @pytest.mark.parametrize("shown", ["/{}/", "http://old.example/{}/index.html"])
 def test_lines_that_show_the_path_of_their_page_belong_to_the_template(
     store: JobStore, tmp_path: Path, clock: Iterator[float], shown: str
