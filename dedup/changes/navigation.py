@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from dedup.changes.dates import is_date
@@ -16,6 +17,9 @@ _TO_NEIGHBOUR = re.compile(
 )
 """Begins a line of links to neighbours, whatever its box is named."""
 
+_RELATED = re.compile(
+    r"(?i)(?:^#?|[-_])related(?:[-_]?(?:posts?|articles?|entries|stories|content|reading))?$"
+)
 _BEHIND_PARENTS = re.compile(r"(?:[>\u203a\u00bb\u2192/|\u00b7]\s*)+")
 """Stands between the links of a trail, and before the name of the page."""
 
@@ -124,7 +128,7 @@ def _is_list(lines: Sequence[Line], *, is_nav: bool) -> bool:
 
 def without_pagers(page: Outline) -> Outline:
     """The page without links to the previous and next pages, which change with those."""
-    outer = _pagers(page)
+    outer = _named(page, _PAGER)
     lines: dict[int, list[Line]] = {}
     for line in page.lines:
         lines.setdefault(outer[line.box], []).append(line)
@@ -159,12 +163,24 @@ def _spaced(text: str) -> str:
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _pagers(page: Outline) -> list[int]:
-    """For each box, the outermost one around it that is named as a pager; -1: none is."""
+def without_related(page: Outline) -> Outline:
+    """The page without boxes that are named as related posts, with links and excerpts of these."""
+    outer = _named(page, _RELATED)
+    n_links = Counter(outer[line.box] for line in page.lines if not _WORD.search(line.plain))
+    kept = [
+        line
+        for line in page.lines
+        if outer[line.box] < 0 or n_links[outer[line.box]] < _LEAST_LINKS
+    ]
+    return Outline(page.boxes, kept) if kept else page
+
+
+def _named(page: Outline, name: re.Pattern[str]) -> list[int]:
+    """For each box, the outermost one around it that has such a name; -1: none has."""
     found: list[int] = []
     for number, box in enumerate(page.boxes):
         around = found[box.parent] if box.parent >= 0 else -1
-        if around < 0 and any(map(_PAGER.search, box.names)):
+        if around < 0 and any(map(name.search, box.names)):
             around = number
         found.append(around)
     return found

@@ -20,6 +20,7 @@ from dedup.changes.navigation import (
     link_lists,
     without_lists,
     without_pagers,
+    without_related,
     without_trails,
 )
 from dedup.sites.learner import MAX_OUTLINE_BYTES
@@ -153,7 +154,7 @@ class _Body:
         return own is None or are_most(lists, self.outline, own)
 
     def own_lines(self, *, is_list: bool) -> PageLines:
-        page = without_trails(without_pagers(self.outline), self.title)
+        page = without_related(without_pagers(without_trails(self.outline, self.title)))
         return PageLines(page if is_list else without_lists(page))
 
     def text(self, lines: PageLines, site: Site) -> str | None:

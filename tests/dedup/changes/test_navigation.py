@@ -9,6 +9,7 @@ from dedup.changes.navigation import (
     link_lists,
     without_lists,
     without_pagers,
+    without_related,
     without_trails,
 )
 from dedup.html import bounded
@@ -81,6 +82,32 @@ def test_a_trail_to_the_page_is_left_out(trail: str) -> None:
 def test_what_is_no_trail_to_the_page_stays(line: str) -> None:
     page = _outline(f"<div>{line}</div><p>All about spoons.</p>")
     assert without_trails(page, "Spoons - Shop").lines == page.lines
+
+
+_POSTS = "<h2><a href=/a>Forks</a></h2><p>All about forks.</p><h2><a href=/b>Knives</a></h2>"
+
+
+@pytest.mark.parametrize(
+    "names", ["class=page__related", 'id="related-posts"', 'class="box relatedArticles related"']
+)
+def test_related_posts_are_left_out(names: str) -> None:
+    page = _outline(f"<p>All about spoons.</p><div {names}><div>{_POSTS}</div></div>")
+    assert [line.text for line in without_related(page).lines] == ["All about spoons."]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"<p>All about spoons.</p><div class=posts>{_POSTS}</div>",
+        f"<p>All about spoons.</p><div id=related-terms>{_POSTS}</div>",
+        f"<p>All about spoons.</p><div class=unrelated>{_POSTS}</div>",
+        "<p>All about spoons.</p><div class=related><p>How it relates to others is told.</p></div>",
+        f"<div class=related>{_POSTS}</div>",  # it has nothing else
+    ],
+)
+def test_what_is_no_related_post_stays(body: str) -> None:
+    page = _outline(body)
+    assert without_related(page).lines == page.lines
 
 
 _ROW = "<tr><td>{}</td><td><a href=/a>archive</a></td><td><a href=/b>checksum</a></td></tr>"
