@@ -155,8 +155,9 @@ def without_trails(page: Outline, title: str) -> Outline:
 
 def _is_trail(line: Line, names: set[str]) -> bool:
     name = _spaced(line.plain)
-    has_links = name != _spaced(line.text)
-    return has_links and name in names and _BEHIND_PARENTS.match(line.plain) is not None
+    if name in {"", _spaced(line.text)}:  # it has nothing else than links, or none
+        return False
+    return name in names and _BEHIND_PARENTS.match(line.plain) is not None
 
 
 def _spaced(text: str) -> str:

@@ -77,6 +77,7 @@ def test_a_trail_to_the_page_is_left_out(trail: str) -> None:
         "<a href=/>Home</a> Spoons",
         "Home &gt; Spoons",
         "<a href=/>Home</a> &gt; <a href=/wood>Wood</a>",
+        "<p>***</p><div>| <a href=/>Home</a></div>",  # signs alone name nothing
     ],
 )
 def test_what_is_no_trail_to_the_page_stays(line: str) -> None:
