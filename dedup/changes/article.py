@@ -15,6 +15,9 @@ from dedup.sites.site import Site
 _NO_LINK = np.uint32(0xFFFFFFFE)
 """The bits of a line's key without the one that tells whether it is mostly links."""
 
+_BESIDE = frozenset(["aside", "nav"])
+"""Boxes that are no part of the article around them."""
+
 
 def article_keys(page: Outline, words: Words, site: Site, given: Collection[str]) -> Counter[str]:
     """How often each of the given keys stands in the article of a page.
@@ -58,5 +61,6 @@ def _article(page: Outline, words: Words, site: Site, is_given: Sequence[bool]) 
 def _is_inside(page: Outline, outer: int) -> list[bool]:
     found: list[bool] = []
     for number, box in enumerate(page.boxes):
-        found.append(number == outer or (number > outer and found[box.parent]))
+        is_beside = box.tag in _BESIDE
+        found.append(number == outer or (number > outer and found[box.parent] and not is_beside))
     return found

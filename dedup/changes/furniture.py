@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import compress, groupby
 from pathlib import Path
-from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from dedup.changes.lines import (
     MAX_PASSAGES,
@@ -18,16 +22,19 @@ from dedup.changes.lines import (
     TITLE,
     VARIABLE,
     behind_updates,
+    changed_entries,
     changed_numbers,
     differing_keys,
     keys_of,
     line_key,
     lines_of,
     passages,
+    pieces_of,
     template_lines,
     undated,
 )
 from dedup.changes.rereading import Reread
+from dedup.names import url_file_name
 from dedup.pieces.runs import SortedRows
 from dedup.sites.lines import Keys, Numbers, Words, words_of
 from dedup.sites.site import Site
@@ -52,11 +59,17 @@ template's: a time that the page took, how long ago something was."""
 _LIST = 3
 """A page with the names of so many pages as lines lists them."""
 
-_LONG = 8
-"""Words: a sentence rather than a label."""
+_LONG, _VERY_LONG = 8, 24
+"""Words: a sentence rather than a label, and rather than a line with a version or a date."""
 
 _SHARED_SHARE, _SHARED = 10, 10
 """Not more than a tenth of the pages, or ten, share what is each one's own."""
+
+_VERSION = re.compile(r"|[a-z]{2}(?:[-_][a-z]{2,4})?|v\d+(?:\.\d+)*|\d+(?:\.\d+)+", re.IGNORECASE)
+"""Names a version or a language in a path."""
+
+_VERSIONS = 3
+"""So many pages of each name, on average, are its versions and languages."""
 
 _GREW = 2
 """Marks a line of which whole numbers grew, and nothing else differs; 1: another number."""
@@ -69,7 +82,8 @@ _MAX_LINES = 200_000
 AreNames = Callable[[Sequence[str]], NDArray[np.bool_]]
 
 
-class Template(NamedTuple):
+@dataclass
+class Template:
     """What many pages of a host have changed.
 
     Attributes:
@@ -78,46 +92,81 @@ class Template(NamedTuple):
             numbers and dates: headings and labels of articles, or what a part of the pages shares.
         numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; 0:
             these only grew, as counters do.
+        versions: the keys of lines that came or went on as many pages, which have few names: these
+            are versions and languages of some pages.
+        entries: the keys of lines of which lists have more than before, or fewer.
     """
 
-    keys: Mapping[str, int]
-    labels: set[str]
-    numbers: Mapping[str, int]
+    keys: dict[str, int] = field(default_factory=dict)
+    labels: set[str] = field(default_factory=set)
+    numbers: dict[str, int] = field(default_factory=dict)
+    versions: set[str] = field(default_factory=set)
+    entries: set[str] = field(default_factory=set)
 
 
 def templates(
-    pages: Iterable[ChangedPage], n_pages: Mapping[str, int], folder: Path
+    pages: Iterable[ChangedPage],
+    n_pages: Mapping[str, int],
+    n_names: Callable[[str], int],
+    folder: Path,
 ) -> dict[str, Template]:
     """Find what of the hosts' templates has changed, by host.
 
     Args:
         pages: those with a new version.
         n_pages: the number of pages of each host.
+        n_names: gives how many names a host's pages have, see `version_name`.
         folder: of temporary files.
     """
-    found: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    found: defaultdict[str, Template] = defaultdict(Template)
+    n_names = lru_cache(1)(n_names)
     n_lines = 0
     with closing(SortedRows(folder)) as rows:
         for page in pages:
             keys = {line_key(line) for lines in template_lines(page) for line in lines}
-            changed = changed_numbers(page)
+            changed, entries = changed_numbers(page), changed_entries(page)
+            name = version_name(page.url)
             for key in sorted(keys)[:_LINES_A_PAGE]:
                 kind = _GREW if key in changed and changed[key].only_grew else int(key in changed)
-                rows.add((page.host, key, page.number, kind))
+                entry = _hash(entries[key]) if key in entries else 0
+                rows.add((page.host, key, page.number, kind, name, entry))
         for (host, key), group in groupby(rows, key=lambda row: row[:2]):
-            kinds = [row[3] for row in group]
-            if n_lines < _MAX_LINES and len(kinds) >= _enough(n_pages.get(host, 0)):
-                found[host][key] = len(kinds)
+            if n_lines >= _MAX_LINES:
+                break
+            _, _, _, kinds, names, entered = zip(*group, strict=True)
+            template, n_own = found[host], n_pages.get(host, 0)
+            if len(kinds) >= (enough := _enough(n_own)):
                 n_lines += 1
-            kinds = [kind for kind in kinds if kind]
-            if n_lines < _MAX_LINES and len(kinds) > 1:
-                numbers[host][key] = 0 if set(kinds) == {_GREW} else len(kinds)
+                n_different = len(set(names))
+                are_versions = n_different < enough and _VERSIONS * n_different <= len(kinds)
+                if are_versions and 2 * n_different < n_names(host):
+                    template.versions.add(key)
+                else:
+                    template.keys[key] = len(kinds)
+            if len(numbered := [kind for kind in kinds if kind]) > 1:
                 n_lines += 1
-    return {
-        host: Template(found[host], _labels(found[host], n_pages.get(host, 0)), numbers[host])
-        for host in {**found, **numbers}
-    }
+                template.numbers[key] = 0 if set(numbered) == {_GREW} else len(numbered)
+            same = Counter(filter(None, entered))
+            if same and max(same.values()) <= _most(n_own):
+                n_lines += 1
+                template.entries.add(key)
+    for host, template in found.items():
+        template.labels = _labels(template.keys, n_pages.get(host, 0))
+    return dict(found)
+
+
+def version_name(url: str) -> str:
+    """What the URLs of a page's versions and languages share: the end of the path, and the query.
+
+    >>> version_name("http://a/v2/de/guide.html") == version_name("http://a/3.1/guide/")
+    True
+    >>> version_name("http://a/docs/de/") == version_name("http://a/docs/en/index.html")
+    True
+    """
+    parts = urlsplit(url)
+    names = [url_file_name(url), *parts.path.rstrip("/").split("/")[-2::-1]]
+    own = next((name for name in names if not _VERSION.fullmatch(name)), "")
+    return f"{own}?{parts.query}"
 
 
 def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:
@@ -205,14 +254,16 @@ class Furniture:
             and _NUMBER_SHARE * n_pages * self._site.n_names < count * self._n_visited
         }
 
-    def shared_of(self, page: ChangedPage) -> set[str]:
+    def shared_of(self, page: ChangedPage, beside: Collection[str] = ()) -> set[str]:
         """The keys of lines that are the page's own although several pages have or changed them.
 
-        These are names of pages that it lists, and long lines without numbers and dates, as
-        articles share them, if no more than a tenth of the host's pages have them; and lines that
-        say something else behind the date of an update.
+        These are names of pages that it lists, and long lines, as articles share them, if no more
+        than a tenth of the host's pages have them, but for those with numbers and dates that are
+        not very long, and those in `beside`; entries of lists of which it has more or fewer; lines
+        that say something else behind the date of an update; and what changed in its versions.
         """
         names, others = set[str](), behind_updates(page)
+        own: list[str] = []
         n_names = 0
         for version in (page.then, page.now):
             lines = lines_of(version, page.url)
@@ -222,8 +273,14 @@ class Furniture:
             found = set(compress(keys, is_few & self._are_names(keys)))
             names |= found
             n_names = max(n_names, len(found))
-            is_long = _words(lines).counts >= _LONG
-            others |= {key for key in compress(keys, is_few & is_long) if VARIABLE not in key}
+            n_words = _words(lines).counts
+            is_long = n_words >= [_VERY_LONG if VARIABLE in key else _LONG for key in keys]
+            is_long &= [key not in beside for key in keys]
+            own += compress(lines, is_few & is_long)
+            others |= self._template.versions.intersection(keys)
+        for key, entries in changed_entries(page).items():
+            own += entries if key in self._template.entries else ()
+        others |= {line_key(each) for line in own for each in (line, *pieces_of(line))}
         if n_names < _LIST:
             return others
         return others | names | {PIECE + undated(name) for name in names}
@@ -274,6 +331,10 @@ def _keys(lines: Sequence[str]) -> Keys:
 
 def _words(lines: Sequence[str]) -> Words:
     return words_of([line.translate(_ENDS) for line in lines])
+
+
+def _hash(lines: Iterable[str]) -> int:
+    return xxh3_64_intdigest("\n".join(lines).encode(errors="replace"))
 
 
 def _enough(n_pages: int) -> int:

@@ -164,6 +164,22 @@ def _by_key(lines: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
+def changed_entries(page: ChangedPage) -> dict[str, list[str]]:
+    """By key, the lines that came or went, of lines with numbers that a page has several of.
+
+    Of these it has more or fewer than before: entries of a list that differ in numbers alone.
+    """
+    then, now = (
+        Counter(each for each in keys_of(version, page.url) if VARIABLE in each)
+        for version in (page.then, page.now)
+    )
+    keys = {key for key in then if then[key] != now[key] and min(then[key], now[key]) > 1}
+    if not keys:
+        return {}
+    old, new = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
+    return _by_key(line for line in sorted({*(old - new), *(new - old)}) if line_key(line) in keys)
+
+
 def _is_larger(old: str, new: str) -> bool:
     before, after = (_THOUSANDS.sub("", each).lstrip("0") for each in (old, new))
     are_whole = all(each.isdecimal() or not each for each in (before, after))
@@ -219,6 +235,10 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
     if old == new:
         return None
     came, went = Counter(after) - Counter(before), Counter(before) - Counter(after)
+    if came or went:
+        came, went = _without_same(came, went, is_furniture)
+        if not (came or went):
+            return None
     dated = (each for lines in every for each in lines if _update_date(each))
     other = differing_keys(page) - {line_key(each) for each in (*came, *went, *dated)}
     if other and (came or went):  # the template changed
@@ -254,6 +274,25 @@ def _undated(*versions: list[str]) -> tuple[list[str], ...]:
 
 def _update_date(line: str) -> str | None:
     return None if line.startswith(TITLE) else update_date(line.lower())
+
+
+def _without_same(
+    came: Counter[str], went: Counter[str], is_furniture: IsFurniture
+) -> tuple[Counter[str], Counter[str]]:
+    """The lines without those that differ in a piece alone that many pages have changed.
+
+    Such as the date of a build, which differs from page to page by what stands beside it.
+    """
+    rests = [
+        {line: (line_key(line), *_unmixed([line], is_furniture)) for line in lines}
+        for lines in (came, went)
+    ]
+    same = {rest for rest in rests[0].values() if rest in rests[1].values()}
+    then, now = (
+        Counter({line: n for line, n in lines.items() if rest[line] not in same})
+        for lines, rest in zip((came, went), rests, strict=True)
+    )
+    return then, now
 
 
 def _unmixed(lines: Iterable[str], is_furniture: IsFurniture) -> Iterator[str]:

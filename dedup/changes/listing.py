@@ -10,7 +10,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from dedup.changes.furniture import AT_LEAST, Furniture, Shown, Template, templates
+import numpy as np
+from xxhash import xxh3_64_intdigest
+
+from dedup.changes.furniture import (
+    AT_LEAST,
+    Furniture,
+    Shown,
+    Template,
+    templates,
+    version_name,
+)
 from dedup.changes.lines import Difference, difference
 from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
@@ -20,7 +30,7 @@ from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
 
-_NOTHING = Template({}, set(), {})
+_NOTHING = Template()
 _BATCH = 1_000
 _WHY_GONE = {"noindex": "marked noindex", "not_html": "no longer a page"}
 _STEPS = 20
@@ -79,7 +89,7 @@ class Changes:
         self._n_changed: Counter[str] = Counter()
         self._n_visited = self._visited()
         self._names = PageNames(store.refreshes.changes.titles)
-        self._templates = templates(self._counted(), pages, folder)
+        self._templates = templates(self._counted(), pages, self._n_names, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -123,6 +133,11 @@ class Changes:
             self._n_changed[page.host] += 1
             yield page
 
+    def _n_names(self, host: str) -> int:
+        urls = self._store.refreshes.changes.urls(host)
+        hashes = (xxh3_64_intdigest(version_name(url).encode(errors="replace")) for url in urls)
+        return len(np.unique(np.fromiter(hashes, np.uint64)))
+
     def _difference(self, page: ChangedPage) -> Difference | None:
         """How a page's own text differs, however it is read; None: in one way it does not."""
         furniture, rereading = self._known(page.host)
@@ -138,6 +153,7 @@ class Changes:
             return None
         if again is None:  # nothing tells lists from menus
             return difference(page, partial(furniture, None, numbers))
+        own = numbers | furniture.shared_of(page, again.beside)
         for each in (page, *again.texts()):
             if (found := difference(each, partial(furniture, again, own))) is None:
                 break

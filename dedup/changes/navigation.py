@@ -20,6 +20,7 @@ _TO_NEIGHBOUR = re.compile(
 _RELATED = re.compile(
     r"(?i)(?:^#?|[-_])related(?:[-_]?(?:posts?|articles?|entries|stories|content|reading))?$"
 )
+_BESIDE = re.compile(r"(?i)^(?:nav|aside|footer)$|(?:^#?|[-_])(?:footer|sidebar|copyright)$")
 _BEHIND_PARENTS = re.compile(r"(?:[>\u203a\u00bb\u2192/|\u00b7]\s*)+")
 """Stands between the links of a trail, and before the name of the page."""
 
@@ -176,12 +177,21 @@ def without_related(page: Outline) -> Outline:
     return Outline(page.boxes, kept) if kept else page
 
 
+def beside(page: Outline) -> Iterator[Line]:
+    """The lines most words of which are links, and those of boxes that stand beside the text."""
+    outer = _named(page, _BESIDE)
+    for line in page.lines:
+        n_plain, n_words = (len(_WORD.findall(text)) for text in (line.plain, line.text))
+        if outer[line.box] >= 0 or 2 * n_plain < n_words:
+            yield line
+
+
 def _named(page: Outline, name: re.Pattern[str]) -> list[int]:
     """For each box, the outermost one around it that has such a name; -1: none has."""
     found: list[int] = []
     for number, box in enumerate(page.boxes):
         around = found[box.parent] if box.parent >= 0 else -1
-        if around < 0 and any(map(name.search, box.names)):
+        if around < 0 and any(map(name.search, (box.tag, *box.names))):
             around = number
         found.append(around)
     return found

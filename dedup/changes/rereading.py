@@ -15,8 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from dedup.changes.article import article_keys
+from dedup.changes.lines import line_key
 from dedup.changes.navigation import (
     are_most,
+    beside,
     link_lists,
     without_lists,
     without_pagers,
@@ -115,6 +117,12 @@ class Reread:
             for each in (self.then, self.now)
         )
         return frozenset(key for key in self.given if then[key] != now[key])
+
+    @cached_property
+    def beside(self) -> frozenset[str]:
+        """The keys of lines that lead elsewhere, or stand beside the text, in either version."""
+        both = self.then.outline, self.now.outline
+        return frozenset(line_key(line.text) for each in both for line in beside(each))
 
     @cached_property
     def moved(self) -> Keys:

@@ -254,6 +254,11 @@ class ChangeQueries(Queries):
         """The host and the title of each page."""
         return self._database.each("SELECT host, title FROM pages WHERE url IS NOT NULL")
 
+    def urls(self, host: str) -> Iterator[str]:
+        """The URLs of a host's pages."""
+        query = "SELECT url FROM pages WHERE host = ? AND url IS NOT NULL"
+        return (url for (url,) in self._database.each(query, (host,)))
+
     def pages_by_host(self) -> dict[str, int]:
         """How many pages each host has."""
         return self._database.pairs("SELECT host, count(*) FROM pages GROUP BY host")

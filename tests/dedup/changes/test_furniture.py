@@ -30,9 +30,11 @@ def _page(name: str, then: str, now: str) -> ChangedPage:
     return ChangedPage(1, f"http://a/{name}", "a", old, new)
 
 
-def _furniture(pages: list[ChangedPage], n_pages: int, folder: Path) -> Furniture:
+def _furniture(
+    pages: list[ChangedPage], n_pages: int, folder: Path, n_names: int = 20
+) -> Furniture:
     names = PageNames(lambda: ())
-    template = templates(pages, {"a": n_pages}, folder)["a"]
+    template = templates(pages, {"a": n_pages}, lambda _: n_names, folder)["a"]
     return Furniture(template, Site(), partial(names.are_names, "a"))
 
 
@@ -111,3 +113,87 @@ def test_what_stands_behind_a_date_that_no_words_introduce_is_the_pages_own(
         for name in _NAMES
     ]
     assert None not in _differences(pages, tmp_path)
+
+
+def _at(path: str, then: str, now: str) -> ChangedPage:
+    versions = (Version(at, "Guide", text) for at, text in ((1.0, then), (2.0, now)))
+    return ChangedPage(1, f"http://a/{path}", "a", *versions)
+
+
+@pytest.mark.parametrize(
+    ("path", "n_names", "told"),
+    [
+        ("v{}/guide.html", 20, True),
+        ("1.{}/de/guide/", 20, True),
+        ("docs/v{}/", 20, True),
+        ("v{}/guide.html", 2, False),  # hardly another name: users, each with a page `guide`
+        ("guide-{}.html", 20, False),
+    ],
+)
+def test_what_all_versions_of_a_page_say_anew_is_their_own(
+    tmp_path: Path, path: str, n_names: int, *, told: bool
+) -> None:
+    pages = [_at(path.format(at), "Since 3\nA text.", "Since 4\nA text.") for at in range(8)]
+    furniture = _furniture(pages, 60, tmp_path, n_names)
+    own = [furniture.shared_of(page) for page in pages]
+    found = [
+        difference(page, partial(furniture, None, keys))
+        for page, keys in zip(pages, own, strict=True)
+    ]
+    assert [each and each.came for each in found] == [["Since 4"] if told else None] * 8
+
+
+def test_lines_that_pages_of_several_names_have_are_of_no_versions(tmp_path: Path) -> None:
+    paths = [f"v{at}/{name}" for at in range(2) for name in _NAMES[:3]]
+    pages = [_at(path, "A text.\n© 2017", "A text.\n© 2018") for path in paths]
+    furniture = _furniture(pages, 60, tmp_path)
+    own = furniture.shared_of(pages[0])
+    assert difference(pages[0], partial(furniture, None, own)) is None
+
+
+def _entries(*numbers: int) -> str:
+    return "\n".join(f"Release 1.{each} · May {each}, 2024 · a file" for each in numbers)
+
+
+@pytest.mark.parametrize(
+    ("entered", "told"),
+    [
+        ([(1, 2, at, at + 1) for at in range(10, 21)], True),
+        ([(1, 2, 3)] * 11, False),  # a menu: all have the same one more
+        ([(at, at + 1) for at in range(10, 21)], False),  # as many as before
+    ],
+)
+def test_entries_that_differ_in_numbers_alone_are_told_if_there_are_more(
+    tmp_path: Path, entered: list[tuple[int, ...]], *, told: bool
+) -> None:
+    pages = [_at(f"list-{n}", _entries(1, 2), _entries(*now)) for n, now in enumerate(entered)]
+    furniture = _furniture(pages, 60, tmp_path)
+    found = [
+        difference(page, partial(furniture, None, furniture.shared_of(page))) for page in pages
+    ]
+    assert [bool(each) for each in found] == [told] * len(pages)
+
+
+def test_dates_that_many_pages_have_changed_are_told_of_no_line_that_has_them(
+    tmp_path: Path,
+) -> None:
+    pages = [
+        _at(f"post-{n}", f"A text.\nOctober 8, 2022 · {time}", f"A text.\nMay 4, 2023 · {time}")
+        for n, time in enumerate([*(f"{n} minutes" for n in range(8)), "One minute"])
+    ]
+    furniture = _furniture(pages, 60, tmp_path)
+    assert difference(pages[-1], partial(furniture, None, ())) is None
+    other = _at("post", "October 8, 2022 · One minute", "May 4, 2023 · One hour")
+    assert difference(other, partial(furniture, None, ())) is not None
+
+
+def test_a_sentence_of_several_pages_is_told_as_a_whole(tmp_path: Path) -> None:
+    first = "All of the tools of the garden are kept in a box — "
+    rest = "and the box is kept in the house behind the garden"
+    then, now = f"{first}{rest}. And more.\nOld menu", f"{first}{rest}\nNew menu"
+    pages = [_at(f"list-{n}", then, now) for n in range(6)]
+    furniture = _furniture(pages, 60, tmp_path)
+    own = furniture.shared_of(pages[0])
+    found = difference(pages[0], partial(furniture, None, own))
+    assert found is not None
+    assert found.went == [f"{first}{rest}. And more."]

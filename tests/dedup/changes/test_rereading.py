@@ -337,6 +337,7 @@ def test_names_of_pages_that_several_lists_got_at_once_are_their_own(
         ("link_early_args: some flags", 8, False),  # a label
         ("You read the manual of an old version 3 of this program, a new one is there", 8, False),
         ("You read the manual of an old version of this program, a new one is there", 14, False),
+        (f"Since 2018: {' '.join(f'the {each}th thing' for each in 'abcdefgh')}", 8, True),
     ],
 )
 def test_a_sentence_that_several_pages_got_at_once_is_their_own(
@@ -367,6 +368,38 @@ def test_a_sentence_that_several_pages_got_at_once_is_their_own(
     rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
     assert {each.url for each in rows} == {SITE + each for each in topics[: n_pages * told]}
     assert {tuple(each.came) for each in rows} <= {(line,)}
+
+
+@pytest.mark.parametrize(
+    ("box", "told"),
+    [
+        ("<p>{}</p>", True),
+        ("<footer>{}</footer>", False),
+        ("<div class=site-footer>{}</div>", False),
+        ("<p><a href=/x>{}</a></p>", False),
+    ],
+)
+def test_a_sentence_that_leads_elsewhere_or_stands_in_a_footer_is_told_of_no_page(
+    store: JobStore, tmp_path: Path, clock: Iterator[float], box: str, *, told: bool
+) -> None:
+    topics = [f"{one}{two}" for one in "abcdefghij" for two in "klmnopqrst"]
+    line = "This page is written in each of nine languages of the world"
+
+    def page(topic: str, at: float, *more: str) -> Page:
+        own = "".join(f"<p>{each}</p>" for each in _own(topic))
+        boxes = "".join(map(box.format, more))
+        return _page(topic, f"<div>{own}</div>{boxes}", [*_own(topic), *more], at)
+
+    numbers = {each: store.add(page(each, 500.0), {}) for each in topics}
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    for topic in topics:
+        if is_changed := topic in topics[:8]:
+            store.refreshes.replace_page(numbers[topic], page(topic, next(clock), line), {})
+        store.refreshes.note_visit(SITE + topic, "changed" if is_changed else "unchanged")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert {each.url for each in rows} == {SITE + each for each in topics[: 8 * told]}
 
 
 def test_what_several_titles_share_is_no_name_of_a_page(tmp_path: Path) -> None:
