@@ -262,8 +262,7 @@ class Furniture:
         not very long, and those in `beside`; entries of lists of which it has more or fewer; lines
         that say something else behind the date of an update; and what changed in its versions.
         """
-        names, others = set[str](), behind_updates(page)
-        own: list[str] = []
+        names, others = set[str](), behind_updates(page) | self._entries_of(page)
         n_names = 0
         for version in (page.then, page.now):
             lines = lines_of(version, page.url)
@@ -273,17 +272,27 @@ class Furniture:
             found = set(compress(keys, is_few & self._are_names(keys)))
             names |= found
             n_names = max(n_names, len(found))
-            n_words = _words(lines).counts
-            is_long = n_words >= [_VERY_LONG if VARIABLE in key else _LONG for key in keys]
+            is_long = _words(lines).counts >= [
+                _VERY_LONG if VARIABLE in key else _LONG for key in keys
+            ]
             is_long &= [key not in beside for key in keys]
-            own += compress(lines, is_few & is_long)
-            others |= self._template.versions.intersection(keys)
-        for key, entries in changed_entries(page).items():
-            own += entries if key in self._template.entries else ()
-        others |= {line_key(each) for line in own for each in (line, *pieces_of(line))}
+            long = list(compress(lines, is_few & is_long))
+            pieces = [piece for line in long for piece in pieces_of(line)]
+            long += compress(pieces, _words(pieces).counts >= _LONG)
+            others.update(map(line_key, long), self._template.versions.intersection(keys))
         if n_names < _LIST:
             return others
         return others | names | {PIECE + undated(name) for name in names}
+
+    def _entries_of(self, page: ChangedPage) -> set[str]:
+        """The keys of entries of which a page has more or fewer, and of their pieces."""
+        return {
+            line_key(each)
+            for key, lines in changed_entries(page).items()
+            if key in self._template.entries
+            for line in lines
+            for each in (line, *pieces_of(line))
+        }
 
     def labels_of(self, page: ChangedPage) -> set[str]:
         """The labels that came or went on a page, and may be its own."""
