@@ -5,17 +5,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import takewhile
 
 from dedup.changes.dates import is_date
 from dedup.names import split_title
 from dedup.sites.outline import Line, Outline
 
 _PAGER = re.compile(r"(?i)pager|pagina|(?<![a-z])(?:prev|previous|next|older|newer)(?![a-z])")
-_TO_NEIGHBOUR = re.compile(
-    r"(?i)\W*(?:(?:prev|previous|next|older|newer)(?:\s(?:page|post|article|chapter|entry))?\s?[:»→>]"
-    r"|[上下前后後]一?[篇页頁章节節]\s?[:：»→>])"
+_NEIGHBOUR = (
+    r"(?i)\W*(?:(?:prev|previous|next|older|newer)(?:\s(?:page|post|article|chapter|entry))?"
+    r"|[上下前后後]一?[篇页頁章节節])"
 )
+_TO_NEIGHBOUR = re.compile(rf"{_NEIGHBOUR}\s?[:：»→>]")
 """Begins a line of links to neighbours, whatever its box is named."""
+
+_NEIGHBOUR_LABEL = re.compile(rf"{_NEIGHBOUR}\W*")
+"""Stands above the title of a neighbour, its date and an excerpt."""
+
+_MAX_TEASER_WORDS, _MAX_TEASER_LINES = 80, 20
 
 _RELATED = re.compile(
     r"(?i)(?:^#?|[-_])related(?:[-_]?(?:posts?|articles?|entries|stories|content|reading))?$"
@@ -134,12 +142,44 @@ def without_pagers(page: Outline) -> Outline:
     for line in page.lines:
         lines.setdefault(outer[line.box], []).append(line)
     found = {box for box, own in lines.items() if box >= 0 and _is_pager(own)}
+    teasers = _teasers(page)
     kept = [
         line
-        for line in page.lines
-        if outer[line.box] not in found and not _leads_to_neighbour(line)
+        for place, line in enumerate(page.lines)
+        if outer[line.box] not in found and place not in teasers and not _leads_to_neighbour(line)
     ]
     return Outline(page.boxes, kept) if kept else page
+
+
+def _teasers(page: Outline) -> set[int]:
+    """The lines of boxes that begin with `Next`, or the like, and have little but a title."""
+    found: set[int] = set()
+    for place, line in enumerate(page.lines):
+        is_label = _NEIGHBOUR_LABEL.fullmatch(line.text) and line.block not in _HEADINGS
+        if is_label and not (place and _is_in(page, line.box, page.lines[place - 1])):
+            following = page.lines[place + 1 : place + 2 + _MAX_TEASER_LINES]
+            rest = list(takewhile(partial(_is_in, page, line.box), following))
+            if len(rest) <= _MAX_TEASER_LINES and _is_teaser(rest):
+                found.update(range(place, place + 1 + len(rest)))
+    return found
+
+
+def _is_in(page: Outline, outer: int, line: Line) -> bool:
+    box = line.box
+    while box > outer:
+        box = page.boxes[box].parent
+    return box == outer
+
+
+def _is_teaser(lines: Sequence[Line]) -> bool:
+    """Is there a link among them, and hardly anything else?"""
+    n_words = sum(len(_WORD.findall(line.text)) for line in lines)
+    has_title = any(not _WORD.search(line.plain) for line in lines)
+    is_text = any(
+        _NEIGHBOUR_LABEL.fullmatch(line.text) or (line.plain and line.block in _HEADINGS)
+        for line in lines
+    )
+    return has_title and not is_text and n_words <= _MAX_TEASER_WORDS
 
 
 def _leads_to_neighbour(line: Line) -> bool:

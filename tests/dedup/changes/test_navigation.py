@@ -41,8 +41,22 @@ def test_a_line_of_links_that_says_so_is_left_out(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "label", ["<a href=/a>Next</a><br>", "<b>Previous post »</b>", "<p>上一篇"]
+)
+def test_a_neighbour_with_its_title_and_an_excerpt_is_left_out(label: str) -> None:
+    neighbour = f"{label}<h4><a href=/a>Forks</a></h4><div>May 3, 2024</div><p>All about forks…"
+    kept = without_pagers(_outline(f"<p>All about spoons.</p><div>{neighbour}</div><p>The end."))
+    assert [line.text for line in kept.lines] == ["All about spoons.", "The end."]
+
+
+@pytest.mark.parametrize(
     "body",
     [
+        "<main><p>Next</p><h1>Spoons</h1><p>All about <a href=/a>spoons</a>.</p></main>",
+        "<main><p>Previous</p><p>Next</p><p><a href=/a>Spoons</a></p><p>All of them.</p></main>",
+        "<main><p>All about spoons.</p><p>Next</p><p><a href=/a>Forks</a></p></main>",
+        f"<main><p>Next</p><p><a href=/a>Forks</a></p><p>{'All about spoons. ' * 40}</p></main>",
+        "<main><h2>Next</h2><p><a href=/a>Forks</a></p></main>",
         "<p>Next: what is told here, without links.</p>",
         "<p><a href=/a>Next steps</a></p><p><a href=/b>上页的故事</a></p>",
         "<div class=next><p>What comes next is told here, without links.</p></div>",
