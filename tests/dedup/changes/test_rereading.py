@@ -373,21 +373,23 @@ def test_a_sentence_that_several_pages_got_at_once_is_their_own(
 @pytest.mark.parametrize(
     ("box", "told"),
     [
-        ("<p>{}</p>", True),
-        ("<footer>{}</footer>", False),
-        ("<div class=site-footer>{}</div>", False),
-        ("<p><a href=/x>{}</a></p>", False),
+        ("<p>{} {}</p>", True),
+        ("<p><a href=/x>{} {}</a></p>", True),  # as the title of a post
+        ("<footer>{} {}</footer>", False),
+        ("<div class=site-footer>{} {}</div>", False),
+        ("<p>{} <a href=/x>{}</a></p>", False),
     ],
 )
 def test_a_sentence_that_leads_elsewhere_or_stands_in_a_footer_is_told_of_no_page(
     store: JobStore, tmp_path: Path, clock: Iterator[float], box: str, *, told: bool
 ) -> None:
     topics = [f"{one}{two}" for one in "abcdefghij" for two in "klmnopqrst"]
-    line = "This page is written in each of nine languages of the world"
+    parts = "This page is", "written in each of nine languages of the world"
+    line = " ".join(parts)
 
     def page(topic: str, at: float, *more: str) -> Page:
         own = "".join(f"<p>{each}</p>" for each in _own(topic))
-        boxes = "".join(map(box.format, more))
+        boxes = box.format(*parts) if more else ""
         return _page(topic, f"<div>{own}</div>{boxes}", [*_own(topic), *more], at)
 
     numbers = {each: store.add(page(each, 500.0), {}) for each in topics}
