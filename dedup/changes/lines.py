@@ -43,6 +43,9 @@ _AT_ENDS = re.compile(rf"^(?:{VARIABLE}[年月日号]|\W)+|(?:{VARIABLE}[年月�
 _INDEX = re.compile(r"/(?:index\.html?)?$")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _KEY_CHARACTERS = 200
+_REMEMBERED_KEYS = 8_192
+"""Lines of a page are asked for many times, and its neighbours share some."""
+
 _VARIES = re.compile(rf"\d+|\b(?:{MONTHS})\b")
 MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
@@ -61,9 +64,16 @@ def line_key(line: str) -> str:
     >>> line_key("Updated on March 3, 2024 by me") == line_key("updated on May 17, 2025")
     True
     """
+    return _remembered_key(line) if len(line) <= _KEY_CHARACTERS else _key(line)
+
+
+def _key(line: str) -> str:
     lower = line.lower()
     own = lower if line.startswith(TITLE) else up_to_date(lower)
     return _VARIES.sub(VARIABLE, own)[:_KEY_CHARACTERS]
+
+
+_remembered_key = lru_cache(_REMEMBERED_KEYS)(_key)
 
 
 @lru_cache(8)  # both versions of a page are asked for several times, one page after the other
