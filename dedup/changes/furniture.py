@@ -114,7 +114,7 @@ def templates(
 
     Args:
         pages: those with a new version.
-        n_pages: the number of pages of each host.
+        n_pages: the number of pages of each host that are there.
         n_names: gives how many names a host's pages have, see `version_name`.
         folder: of temporary files.
     """

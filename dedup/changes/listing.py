@@ -29,6 +29,7 @@ from dedup.store import JobStore
 from dedup.store.sql.changes import AwayPage, ChangedPage
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
+from dedup.urls.parts import host_of
 
 _NOTHING = Template()
 _BATCH = 1_000
@@ -89,7 +90,9 @@ class Changes:
         self._n_changed: Counter[str] = Counter()
         self._n_visited = self._visited()
         self._names = PageNames(store.refreshes.changes.titles)
-        self._templates = templates(self._counted(), pages, self._n_names, folder)
+        away = Counter(map(host_of, store.refreshes.changes.away(store.refreshes.changes.until())))
+        there = {host: max(count - away[host], 0) for host, count in pages.items()}
+        self._templates = templates(self._counted(), there, self._n_names, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""

@@ -182,11 +182,12 @@ def test_lines_that_show_the_path_of_their_page_belong_to_the_template(
 
 
 @pytest.mark.parametrize(
-    ("in_article", "share", "told"),
+    ("in_article", "share", "n_gone", "told"),
     [
-        (True, 3, True),
-        (False, 3, False),  # in a box beside the article
-        (True, 2, False),  # on half of the pages
+        (True, 3, 0, True),
+        (False, 3, 0, False),  # in a box beside the article
+        (True, 2, 0, False),  # on half of the pages
+        (True, 3, 8, False),  # on half of the pages that are there
     ],
 )
 def test_a_label_that_several_articles_got_at_once_is_their_own(
@@ -196,6 +197,7 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
     *,
     in_article: bool,
     share: int,
+    n_gone: int,
     told: bool,
 ) -> None:
     topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
@@ -210,6 +212,12 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
 
     numbers = {topic: store.add(page(topic, 500.0, ""), {}) for topic in topics}
     store.set_meta("finished", "1.0")
+    for _ in range(2):  # those are gone after the second
+        store.refreshes.begin()
+        for topic in topics:
+            is_gone = topic in [each for each in topics if each not in some][:n_gone]
+            store.refreshes.note_visit(SITE + topic, "missing" if is_gone else "unchanged")
+        settle(store)
     store.refreshes.begin()
     for topic in some:
         new = page(topic, next(clock), "<h3>Definition</h3>")
