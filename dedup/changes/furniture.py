@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import compress, groupby
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -68,7 +69,7 @@ _SHARED_SHARE, _SHARED = 10, 10
 _VERSION = re.compile(r"|[a-z]{2}(?:[-_][a-z]{2,4})?|v\d+(?:\.\d+)*|\d+(?:\.\d+)+", re.IGNORECASE)
 """Names a version or a language in a path."""
 
-_VERSIONS = 3
+_VERSIONS, _MOST_VERSIONS = 3, 50
 """So many pages of each name, on average, are its versions and languages."""
 
 _GREW = 2
@@ -104,10 +105,45 @@ class Template:
     entries: set[str] = field(default_factory=set)
 
 
+class UrlNames(NamedTuple):
+    """The names of a host's pages, see `url_name`, and how many pages have each."""
+
+    names: NDArray[np.uint64]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, urls: Iterable[str]) -> UrlNames:
+        found = np.fromiter(map(url_name, urls), np.uint64)
+        return cls(*np.unique(found, return_counts=True))
+
+    def are_versions(self, names: Collection[int]) -> bool:
+        """Are pages of these names versions and languages of few of the host's pages?
+
+        No, if half of the names are, or hosts have more pages of a name than there are languages:
+        then these are what each user or product has.
+        """
+        n_pages = self.counts[np.isin(self.names, np.fromiter(names, np.uint64))].sum()
+        return bool(2 * len(names) < len(self.names) and n_pages <= _MOST_VERSIONS * len(names))
+
+
+def url_name(url: str) -> int:
+    """A number for what the URLs of a page's versions and languages share: the end, and the query.
+
+    >>> url_name("http://a/v2/de/guide.html") == url_name("http://a/3.1/guide/")
+    True
+    >>> url_name("http://a/docs/de/") == url_name("http://a/docs/en/index.html")
+    True
+    """
+    parts = urlsplit(url)
+    names = [url_file_name(url), *parts.path.rstrip("/").split("/")[-2::-1]]
+    own = next((name for name in names if not _VERSION.fullmatch(name)), "")
+    return _hash([own, parts.query])
+
+
 def templates(
     pages: Iterable[ChangedPage],
     n_pages: Mapping[str, int],
-    n_names: Callable[[str], int],
+    names_of: Callable[[str], UrlNames],
     folder: Path,
 ) -> dict[str, Template]:
     """Find what of the hosts' templates has changed, by host.
@@ -115,17 +151,17 @@ def templates(
     Args:
         pages: those with a new version.
         n_pages: the number of pages of each host that are there.
-        n_names: gives how many names a host's pages have, see `version_name`.
+        names_of: gives the names of a host's pages.
         folder: of temporary files.
     """
     found: defaultdict[str, Template] = defaultdict(Template)
-    n_names = lru_cache(1)(n_names)
+    names_of = lru_cache(1)(names_of)
     n_lines = 0
     with closing(SortedRows(folder)) as rows:
         for page in pages:
             keys = {line_key(line) for lines in template_lines(page) for line in lines}
             changed, entries = changed_numbers(page), changed_entries(page)
-            name = version_name(page.url)
+            name = url_name(page.url)
             for key in sorted(keys)[:_LINES_A_PAGE]:
                 kind = _GREW if key in changed and changed[key].only_grew else int(key in changed)
                 entry = _hash(entries[key]) if key in entries else 0
@@ -138,11 +174,11 @@ def templates(
             if len(kinds) >= (enough := _enough(n_own)):
                 n_lines += 1
                 n_different = len(set(names))
-                are_versions = n_different < enough and _VERSIONS * n_different <= len(kinds)
-                if are_versions and 2 * n_different < n_names(host):
-                    template.versions.add(key)
-                else:
+                are_many = n_different >= enough or len(kinds) < _VERSIONS * n_different
+                if are_many or not names_of(host).are_versions(set(names)):
                     template.keys[key] = len(kinds)
+                else:
+                    template.versions.add(key)
             if len(numbered := [kind for kind in kinds if kind]) > 1:
                 n_lines += 1
                 template.numbers[key] = 0 if set(numbered) == {_GREW} else len(numbered)
@@ -153,20 +189,6 @@ def templates(
     for host, template in found.items():
         template.labels = _labels(template.keys, n_pages.get(host, 0))
     return dict(found)
-
-
-def version_name(url: str) -> str:
-    """What the URLs of a page's versions and languages share: the end of the path, and the query.
-
-    >>> version_name("http://a/v2/de/guide.html") == version_name("http://a/3.1/guide/")
-    True
-    >>> version_name("http://a/docs/de/") == version_name("http://a/docs/en/index.html")
-    True
-    """
-    parts = urlsplit(url)
-    names = [url_file_name(url), *parts.path.rstrip("/").split("/")[-2::-1]]
-    own = next((name for name in names if not _VERSION.fullmatch(name)), "")
-    return f"{own}?{parts.query}"
 
 
 def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:

@@ -10,16 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import numpy as np
-from xxhash import xxh3_64_intdigest
-
 from dedup.changes.furniture import (
     AT_LEAST,
     Furniture,
     Shown,
     Template,
+    UrlNames,
     templates,
-    version_name,
 )
 from dedup.changes.lines import Difference, difference
 from dedup.changes.page_names import PageNames
@@ -92,7 +89,7 @@ class Changes:
         self._names = PageNames(store.refreshes.changes.titles)
         away = Counter(map(host_of, store.refreshes.changes.away(store.refreshes.changes.until())))
         there = {host: max(count - away[host], 0) for host, count in pages.items()}
-        self._templates = templates(self._counted(), there, self._n_names, folder)
+        self._templates = templates(self._counted(), there, self._names_of, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -136,10 +133,8 @@ class Changes:
             self._n_changed[page.host] += 1
             yield page
 
-    def _n_names(self, host: str) -> int:
-        urls = self._store.refreshes.changes.urls(host)
-        hashes = (xxh3_64_intdigest(version_name(url).encode(errors="replace")) for url in urls)
-        return len(np.unique(np.fromiter(hashes, np.uint64)))
+    def _names_of(self, host: str) -> UrlNames:
+        return UrlNames.of(self._store.refreshes.changes.urls(host))
 
     def _difference(self, page: ChangedPage) -> Difference | None:
         """How a page's own text differs, however it is read; None: in one way it does not."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from dedup.changes.furniture import Furniture, templates
+from dedup.changes.furniture import Furniture, UrlNames, templates
 from dedup.changes.lines import Difference, difference
 from dedup.changes.page_names import PageNames
 from dedup.sites.site import Site
@@ -31,10 +32,11 @@ def _page(name: str, then: str, now: str) -> ChangedPage:
 
 
 def _furniture(
-    pages: list[ChangedPage], n_pages: int, folder: Path, n_names: int = 20
+    pages: list[ChangedPage], n_pages: int, folder: Path, others: Sequence[str] = ()
 ) -> Furniture:
     names = PageNames(lambda: ())
-    template = templates(pages, {"a": n_pages}, lambda _: n_names, folder)["a"]
+    urls = UrlNames.of([*(page.url for page in pages), *others])
+    template = templates(pages, {"a": n_pages}, lambda _: urls, folder)["a"]
     return Furniture(template, Site(), partial(names.are_names, "a"))
 
 
@@ -115,26 +117,30 @@ def test_what_stands_behind_a_date_that_no_words_introduce_is_the_pages_own(
     assert None not in _differences(pages, tmp_path)
 
 
+_OTHERS = [f"http://a/other-{n}" for n in range(9)]
+
+
 def _at(path: str, then: str, now: str) -> ChangedPage:
     versions = (Version(at, "Guide", text) for at, text in ((1.0, then), (2.0, now)))
     return ChangedPage(1, f"http://a/{path}", "a", *versions)
 
 
 @pytest.mark.parametrize(
-    ("path", "n_names", "told"),
+    ("path", "others", "told"),
     [
-        ("v{}/guide.html", 20, True),
-        ("1.{}/de/guide/", 20, True),
-        ("docs/v{}/", 20, True),
-        ("v{}/guide.html", 2, False),  # hardly another name: users, each with a page `guide`
-        ("guide-{}.html", 20, False),
+        ("v{}/guide.html", _OTHERS, True),
+        ("1.{}/de/guide/", _OTHERS, True),
+        ("docs/v{}/", _OTHERS, True),
+        ("v{}/guide.html", ["http://a/other"], False),  # half of the names
+        ("v{}/guide.html", [*_OTHERS, *(f"http://a/{n}/guide" for n in range(50))], False),
+        ("guide-{}.html", _OTHERS, False),
     ],
 )
 def test_what_all_versions_of_a_page_say_anew_is_their_own(
-    tmp_path: Path, path: str, n_names: int, *, told: bool
+    tmp_path: Path, path: str, others: list[str], *, told: bool
 ) -> None:
     pages = [_at(path.format(at), "Since 3\nA text.", "Since 4\nA text.") for at in range(8)]
-    furniture = _furniture(pages, 60, tmp_path, n_names)
+    furniture = _furniture(pages, 60, tmp_path, others)
     own = [furniture.shared_of(page) for page in pages]
     found = [
         difference(page, partial(furniture, None, keys))
@@ -146,7 +152,7 @@ def test_what_all_versions_of_a_page_say_anew_is_their_own(
 def test_lines_that_pages_of_several_names_have_are_of_no_versions(tmp_path: Path) -> None:
     paths = [f"v{at}/{name}" for at in range(2) for name in _NAMES[:3]]
     pages = [_at(path, "A text.\n© 2017", "A text.\n© 2018") for path in paths]
-    furniture = _furniture(pages, 60, tmp_path)
+    furniture = _furniture(pages, 60, tmp_path, _OTHERS)
     own = furniture.shared_of(pages[0])
     assert difference(pages[0], partial(furniture, None, own)) is None
 
