@@ -67,10 +67,10 @@ _SHARED_SHARE, _SHARED = 10, 10
 """Not more than a tenth of the pages, or ten, share what is each one's own."""
 
 _VERSION = re.compile(r"|[a-z]{2}(?:[-_][a-z]{2,4})?|v\d+(?:\.\d+)*|\d+(?:\.\d+)+", re.IGNORECASE)
-"""Names a version or a language in a path."""
+"""Names a version or a language in a path; or nothing, between two slashes."""
 
 _VERSIONS, _MOST_VERSIONS = 3, 50
-"""So many pages of each name, on average, are its versions and languages."""
+"""So many pages of each name, at least and at most, on average, are its versions and languages."""
 
 _GREW = 2
 """Marks a line of which whole numbers grew, and nothing else differs; 1: another number."""

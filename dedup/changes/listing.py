@@ -10,14 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from dedup.changes.furniture import (
-    AT_LEAST,
-    Furniture,
-    Shown,
-    Template,
-    UrlNames,
-    templates,
-)
+from dedup.changes.furniture import AT_LEAST, Furniture, Shown, Template, UrlNames, templates
 from dedup.changes.lines import Difference, difference
 from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
@@ -87,9 +80,7 @@ class Changes:
         self._n_changed: Counter[str] = Counter()
         self._n_visited = self._visited()
         self._names = PageNames(store.refreshes.changes.titles)
-        away = Counter(map(host_of, store.refreshes.changes.away(store.refreshes.changes.until())))
-        there = {host: max(count - away[host], 0) for host, count in pages.items()}
-        self._templates = templates(self._counted(), there, self._names_of, folder)
+        self._templates = templates(self._counted(), self._there_by_host(), self._names_of, folder)
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -132,6 +123,15 @@ class Changes:
         for page in self._store.refreshes.changes.changed(self.since):
             self._n_changed[page.host] += 1
             yield page
+
+    def _there_by_host(self) -> dict[str, int]:
+        """How many pages of each host are there; `away` has duplicates, too, which are no pages."""
+        changes = self._store.refreshes.changes
+        away = changes.away(changes.until())
+        there = dict(self._n_pages)
+        for host in there.keys() & set(map(host_of, away)):
+            there[host] -= sum(url in away for url in changes.urls(host))
+        return there
 
     def _names_of(self, host: str) -> UrlNames:
         return UrlNames.of(self._store.refreshes.changes.urls(host))

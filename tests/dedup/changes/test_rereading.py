@@ -12,6 +12,7 @@ import pytest
 
 from dedup.changes import Changes, settle
 from dedup.changes.page_names import PageNames
+from dedup.document import Match
 from dedup.sites.learner import SiteState
 from dedup.sites.outline import Outline
 from dedup.sites.site import learn
@@ -182,12 +183,13 @@ def test_lines_that_show_the_path_of_their_page_belong_to_the_template(
 
 
 @pytest.mark.parametrize(
-    ("in_article", "share", "n_gone", "told"),
+    ("in_article", "share", "n_gone", "n_copies", "told"),
     [
-        (True, 3, 0, True),
-        (False, 3, 0, False),  # in a box beside the article
-        (True, 2, 0, False),  # on half of the pages
-        (True, 3, 8, False),  # on half of the pages that are there
+        (True, 3, 0, 0, True),
+        (False, 3, 0, 0, False),  # in a box beside the article
+        (True, 2, 0, 0, False),  # on half of the pages
+        (True, 3, 8, 0, False),  # on half of the pages that are there
+        (True, 3, 0, 10, True),  # duplicates are gone, which are no pages
     ],
 )
 def test_a_label_that_several_articles_got_at_once_is_their_own(
@@ -198,6 +200,7 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
     in_article: bool,
     share: int,
     n_gone: int,
+    n_copies: int,
     told: bool,
 ) -> None:
     topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
@@ -212,8 +215,13 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
 
     numbers = {topic: store.add(page(topic, 500.0, ""), {}) for topic in topics}
     store.set_meta("finished", "1.0")
+    copies = [f"copy{number}" for number in range(n_copies)]
+    for copy in copies:
+        store.add_duplicate(page(copy, 500.0, ""), Match(numbers[topics[0]], "text"))
     for _ in range(2):  # those are gone after the second
         store.refreshes.begin()
+        for copy in copies:
+            store.refreshes.note_visit(SITE + copy, "missing")
         for topic in topics:
             is_gone = topic in [each for each in topics if each not in some][:n_gone]
             store.refreshes.note_visit(SITE + topic, "missing" if is_gone else "unchanged")
