@@ -9,7 +9,7 @@ import numpy as np
 
 from dedup.changes.lines import line_key
 from dedup.sites.lines import Words
-from dedup.sites.outline import BODY, Outline
+from dedup.sites.outline import BODY, Outline, text_of
 from dedup.sites.site import Site
 
 _NO_LINK = np.uint32(0xFFFFFFFE)
@@ -28,8 +28,7 @@ def article_keys(page: Outline, words: Words, site: Site, given: Collection[str]
 
     `words`: of the lines.
     """
-    keys = [line_key(line.text) for line in page.lines]
-    is_given = [key in given for key in keys]
+    is_given = [line_key(line.text) in given for line in page.lines]
     article = _article(page, words, site, is_given)
     if article == BODY:
         return Counter()
@@ -39,11 +38,9 @@ def article_keys(page: Outline, words: Words, site: Site, given: Collection[str]
         if not is_label:
             own.setdefault(line.box, set()).add(line.block == "pre")
     programs = {box for box, found in own.items() if found == {True}}
-    return Counter(
-        key
-        for key, is_label, line in zip(keys, is_given, page.lines, strict=True)
-        if is_label and inside[line.box] and line.box not in programs
-    )
+    lines = [line for line in page.lines if inside[line.box] and line.box not in programs]
+    found = Counter(map(line_key, text_of(page.boxes, lines).split("\n")))
+    return Counter({key: n for key, n in found.items() if key in given})
 
 
 def _article(page: Outline, words: Words, site: Site, is_given: Sequence[bool]) -> int:

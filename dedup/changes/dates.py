@@ -18,10 +18,17 @@ _DATES = (
     rf"{_NTH}\.?[\s-]{_MONTH}\.?,?[\s-]{_YEAR}",
 )
 _DATE = re.compile(rf"(?<!\d)(?:{'|'.join(_DATES)})(?!\d)")
+_AGE = (
+    r"(?:\b(?:about|almost|over|less\sthan|more\sthan)\s)?(?:\d+|\ban?)\s?(?:second|minute|hour|day|week|month|year)s?\sago\b"
+    r"|\d+\s?(?:秒|分钟|小时|天|周|个月|年)前"
+)
+"""A time before now, of a regular expression for lower case."""
+
+_AGES = re.compile(_AGE)
+_FURNITURE = re.compile(rf"{_AGE}|©|\(c\)|copyright|版[权權]|著作権")
 _TIMES = (
     r"\d{1,2}:\d\d(?::\d\d)?(?!\d)",
-    r"\d+\s?(?:second|minute|hour|day|week|month|year)s?\sago\b",
-    r"\d+\s?(?:秒|分钟|小时|天|周|个月|年)前",
+    _AGE,
     rf"{_YEAR}[-/.年]\s?{_DAY}(?:(?!\d)|月)",
     rf"\b{_MONTH}\.?\s{_NTH}(?!\d)",
     rf"{_NTH}\.?[\s-]{_MONTH}\b",
@@ -56,7 +63,7 @@ _TIME = (
     r",?\s?(?:t|at\s)?\d{1,2}:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?(?:\s?\(?(?:z|utc|gmt|[a-z]{1,3}t)\)?)?"
 )
 _AUTHOR = r"(?:,?\sby:?\s|,?\s?(?:由|作者[:：]?)\s?)(?!\w+ing\s)(?:[^.:;。：；]|(?<=\b\w)\.|\.$)+"
-_BEHIND = re.compile(rf"(?:{_TIME})?(?:{_AUTHOR})?[\s.。]*")
+_BEHIND = re.compile(rf"(?:{_TIME})?(?:{_AUTHOR})?\W*")
 _COMMIT = re.compile(r"\s?[:：]\s?[^\n]*\([0-9a-f]{7,40}\)\s*")
 """What the commit says, and the first digits of its hash: by Docsy, a theme."""
 
@@ -104,6 +111,41 @@ def up_to_date(line: str) -> str:
 def is_date(line: str) -> bool:
     """Is a line in lower case a date, and nothing else?"""
     return _DATE.fullmatch(line.strip()) is not None
+
+
+COUNTS = re.compile(
+    r"\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?|repl(?:y|ies)"
+    r"|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers|members|users"
+    r"|online|posts?|threads?|messages|ratings?|reviews?|score|aufrufe|besucher|kommentare?"
+    r"|antworten|beiträge|mitglieder|bewertungen|vues|commentaires?|réponses?|avis|membres|vistas"
+    r"|visitas|comentarios?|respuestas?)\b"
+    r"|[阅閱][读讀]|[浏瀏][览覽]|点击|點擊|查看|[评評][论論]|回[复覆復]|[点點]?[赞贊讚]|收藏|[转轉][发發]|下[载載]"
+    r"|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар"
+)
+"""Words in lower case that say what counters count."""
+
+
+def without_ages(text: str, instead: str = "") -> str:
+    """A text in lower case without what differs by when it is read.
+
+    >>> without_ages("said ann, about 3 months ago: no")
+    'said ann, : no'
+    """
+    return _AGES.sub(instead, text) if "ago" in text or "前" in text else text
+
+
+def with_times(line: str) -> list[str]:
+    """The numbers of a line in lower case, if it says something of a time: when something is.
+
+    None are given of dates and times alone, of when the page was updated, of how long ago, and of
+    the years of a copyright.
+
+    >>> with_times("open from 9:00 to 17:30"), with_times("2026-05-03")
+    (['9', '00', '17', '30'], [])
+    """
+    is_furniture = update_date(line) or _FURNITURE.search(line)
+    has_words = _WORD.search(_MOMENT.sub(" ", line))
+    return _NUMBER.findall(line) if has_words and not is_furniture else []
 
 
 def numbers(line: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from dedup.changes.dates import COUNTS
 from dedup.changes.lines import (
     MAX_PASSAGES,
     PIECE,
@@ -181,7 +182,8 @@ def templates(
                     template.versions.add(key)
             if len(numbered := [kind for kind in kinds if kind]) > 1:
                 n_lines += 1
-                template.numbers[key] = 0 if set(numbered) == {_GREW} else len(numbered)
+                is_counter = set(numbered) == {_GREW} and COUNTS.search(key)
+                template.numbers[key] = 0 if is_counter else len(numbered)
             same = Counter(filter(None, entered))
             if same and max(same.values()) <= _most(n_own):
                 n_lines += 1
@@ -263,16 +265,17 @@ class Furniture:
     def numbers_of(self, page: ChangedPage) -> set[str]:
         """The keys of lines that many pages have, but whose numbers are the page's own.
 
-        They are neither dates nor times, and of the visited pages that have such a line fewer than
-        a quarter have other numbers now; counters only grew.
+        Of the visited pages that have such a line fewer than a quarter have other numbers now;
+        counters only grew. Dates and times count on few pages alone: many have those of a build.
         """
         if not (self._n_visited and (changed := changed_numbers(page))):
             return set()
         counts = self._counts([each.line for each in changed.values()]).tolist()
         return {
             key
-            for key, count in zip(changed, counts, strict=True)
-            if (n_pages := self._template.numbers.get(key, 1))
+            for (key, each), count in zip(changed.items(), counts, strict=True)
+            if not (each.are_times and key in self._template.keys)
+            and (n_pages := self._template.numbers.get(key, 1))
             and _NUMBER_SHARE * n_pages * self._site.n_names < count * self._n_visited
         }
 
@@ -317,14 +320,35 @@ class Furniture:
         }
 
     def labels_of(self, page: ChangedPage) -> set[str]:
-        """The labels that came or went on a page, and may be its own."""
-        return differing_keys(page) & self._labels if self._labels else set()
+        """The labels that came or went on a page, and may be its own.
+
+        Those that some pages have changed, and what many pages have, but few changed: one of a few
+        values that pages give, such as `In stock`.
+        """
+        lines = {key: line for line, key in self._differing(page)}
+        counts = self._counts(list(lines.values())).tolist()
+        enough = _enough(self._site.n_names)
+        return {
+            key
+            for key, count in zip(lines, counts, strict=True)
+            if key in self._labels
+            or (count >= enough and key not in self._template.keys and VARIABLE not in key)
+        }
+
+    def _differing(self, page: ChangedPage) -> Iterator[tuple[str, str]]:
+        """The lines of keys that came or went, but for titles."""
+        found = differing_keys(page)
+        for version in (page.then, page.now):
+            both = zip(lines_of(version, page.url), keys_of(version, page.url), strict=True)
+            yield from (
+                (line, key) for line, key in both if key in found and not key.startswith(TITLE)
+            )
 
     def note(self, labels: set[str], again: Reread | None) -> None:
         """After some pages that were read for labels in vain, only those of articles count."""
         own = frozenset[str]() if again is None else again.labels
         self._found |= own
-        self._n_in_vain += bool(labels) and not own
+        self._n_in_vain += bool(labels & self._labels) and not own
         if self._n_in_vain >= _IN_VAIN:
             self._labels &= self._found
 
@@ -373,5 +397,6 @@ def _enough(n_pages: int) -> int:
 
 
 def _most(n_pages: int) -> int:
-    """How many pages may have a line that is each one's own."""
-    return max(_SHARED, n_pages // _SHARED_SHARE)
+    """How many pages may have a line that is each one's own: never more than half of them."""
+    most = max(_SHARED, n_pages // _SHARED_SHARE)
+    return min(most, n_pages // 2) if n_pages else most

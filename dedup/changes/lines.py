@@ -3,23 +3,52 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby, islice
+from operator import itemgetter
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from dedup.changes.dates import MONTHS, numbers, up_to_date, update_date
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
+
+from dedup.changes.dates import (
+    MONTHS,
+    numbers,
+    up_to_date,
+    update_date,
+    with_times,
+    without_ages,
+)
 from dedup.names import split_title
 from dedup.store.sql.changes import ChangedPage, Version
 from dedup.text.character_kinds import UNSPACED_RANGES
 
 _UNSPACED = "".join(f"{chr(first)}-{chr(last)}" for first, last in UNSPACED_RANGES)
-_WORD = re.compile(rf"[^\W{_UNSPACED}]+|[{_UNSPACED}]")
+_MARKS = "".join(
+    sign
+    for sign in map(chr, (*range(0x300, 0x1E00), *range(0xA800, 0xAC00)))
+    if unicodedata.category(sign) in {"Mn", "Mc"}
+)
+r"""Vowels and accents that are characters of their own, which `\w` leaves out."""
+
+_SIGN = (
+    "[%$\u00a2-\u00a5\u0e3f\u20a0-\u20c0\ufe69\uff04\uffe0\uffe1\uffe5\uffe6"  # money
+    "\u00b1\u2260\u2264\u2265\u2605\u2606\u2b50\u2610-\u2612\u2705\u2713-\u2718\u274c\u274e"
+    "\u26aa\u26ab\U0001f44d\U0001f44e\U0001f534\U0001f535\U0001f7e0-\U0001f7eb]"  # colours
+    r"|(?<![\w.\-])[-\u2212](?=\d)|(?<=\w)\+\+|(?<=\b[cf])#(?!\w)"
+)
+"""Signs that say as much as words: money, comparisons, stars, ticks, colours of a status, a minus
+before a number; `C++` and `C#` are names. Others stand between words."""
+
+_WORD = re.compile(rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])+|[{_UNSPACED}]|{_SIGN}")
 """A character of a script without spaces between words is a word."""
 
-_RUN = re.compile(r"\w+")
+_RUN = re.compile(rf"[\w{_MARKS}]+|{_SIGN}")
 
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 TITLE = "\0"
@@ -28,12 +57,17 @@ TITLE = "\0"
 PIECE = "\1"
 """Before the pieces of a line, which are other keys than whole lines."""
 
-_BETWEEN = re.compile(r"(\s*[|\u00b7\u2022\u203a\u00bb]\s*|\s+[-/\u2010-\u2015]\s+)")
+_SPACES = r"(?<!\s)\s+"
+"""All white space that is together: a run of it is looked at once."""
+
+_BETWEEN = re.compile(
+    rf"((?:{_SPACES})?[|\u00b7\u2022\u203a\u00bb]\s*|{_SPACES}[-/\u2010-\u2015]\s+)"
+)
 """Stands between what a line puts together: `May 3 · 2 min read · travel`."""
 
 _SIGNS_BETWEEN = " -_/|\u00b7\u2010\u2011\u2012\u2013\u2014\u2015\u2022\u203a\u00bb"
 
-_BETWEEN_NAMES = re.compile(r"(\s*[-_|\u00b7\u2010-\u2015]\s*)")
+_BETWEEN_NAMES = re.compile(rf"((?:{_SPACES})?[-_|\u00b7\u2010-\u2015]\s*)")
 """In titles: some sites put their name behind a page's with a mere hyphen."""
 
 VARIABLE = "\2"
@@ -46,7 +80,18 @@ _KEY_CHARACTERS = 200
 _REMEMBERED_KEYS = 8_192
 """Lines of a page are asked for many times, and its neighbours share some."""
 
-_VARIES = re.compile(rf"\d+|\b(?:{MONTHS})\b")
+_DIGITS = re.compile(r"\d+")
+_BEHIND_DAY = "|".join(
+    rf"(?<={VARIABLE}{between})"
+    for between in (r"\W", r"\W\W", r"(?:st|nd|rd|th)\s", r"(?:st|nd|rd|th)\sof\s")
+)
+_DATED = re.compile(rf"\b(?:{MONTHS})\b(?=\W{{0,3}}{VARIABLE})|(?:{_BEHIND_DAY})(?:{MONTHS})\b")
+_MONTH = re.compile(rf"([{TITLE}{PIECE}]*)(?:{MONTHS})")
+"""Months count as numbers beside one, or alone: `may` is also a verb."""
+
+_BASE = 0x9E3779B97F4A7C15
+_INVERSE = pow(_BASE, -1, 2**64)
+
 MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
 _AROUND = 60
@@ -70,7 +115,17 @@ def line_key(line: str) -> str:
 def _key(line: str) -> str:
     lower = line.lower()
     own = lower if line.startswith(TITLE) else up_to_date(lower)
-    return _VARIES.sub(VARIABLE, own)[:_KEY_CHARACTERS]
+    key = _varied(own)
+    rest = key[_KEY_CHARACTERS:]
+    return key[:_KEY_CHARACTERS] + xxh3_64_hexdigest(rest.encode(errors="replace")) if rest else key
+
+
+def _varied(line: str) -> str:
+    """A line in lower case with a sign for each number, month and time before now."""
+    found = _DIGITS.sub(VARIABLE, without_ages(line, VARIABLE))
+    if VARIABLE in found:
+        return _DATED.sub(VARIABLE, found)
+    return _MONTH.sub(rf"\1{VARIABLE}", found) if _MONTH.fullmatch(found) else found
 
 
 _remembered_key = lru_cache(_REMEMBERED_KEYS)(_key)
@@ -125,7 +180,7 @@ def _ends(version: Version, url: str) -> dict[str, set[str]]:
         if VARIABLE in key and not line.startswith(TITLE):
             lower = line.lower()
             end = "" if update_date(lower) else lower[len(up_to_date(lower)) :]
-            found.setdefault(key, set()).add(_VARIES.sub(VARIABLE, end.strip()))
+            found.setdefault(key, set()).add(_varied(end.strip()))
     return found
 
 
@@ -141,29 +196,41 @@ class Renumbered(NamedTuple):
     Attributes:
         line: one of them.
         only_grew: are all numbers that differ whole, and larger now?
+        are_times: do dates and times alone differ?
     """
 
     line: str
     only_grew: bool
+    are_times: bool = False
 
 
 def changed_numbers(page: ChangedPage) -> dict[str, Renumbered]:
-    """By key, lines that differ in numbers alone, some of which are of no date or time."""
+    """By key, lines that differ in numbers alone: amounts, or times that words speak of."""
     then, now = (Counter(lines_of(each, page.url)) for each in (page.then, page.now))
     old, new = (_by_key((one - other).elements()) for one, other in ((then, now), (now, then)))
     found: dict[str, Renumbered] = {}
     for key in new.keys() & old.keys():
         pairs = list(zip(old[key], new[key], strict=False))
-        values = [
-            both
-            for pair in pairs
-            for both in zip(*(numbers(each.lower()) for each in pair), strict=False)
-            if both[0] != both[1]
-        ]
-        if values and len(pairs) == len(old[key]) == len(new[key]):
+        if len(pairs) != len(old[key]) or len(pairs) != len(new[key]):
+            continue
+        if values := _differing(pairs, numbers):
             only_grew = all(map(_is_larger, *zip(*values, strict=True)))
             found[key] = Renumbered(new[key][0], only_grew)
+        elif _differing(pairs, with_times):
+            found[key] = Renumbered(new[key][0], only_grew=False, are_times=True)
     return found
+
+
+def _differing(
+    pairs: Iterable[tuple[str, str]], numbers_of: Callable[[str], list[str]]
+) -> list[tuple[str, str]]:
+    """The numbers that differ, of lines with as many."""
+    return [
+        both
+        for pair in pairs
+        for both in zip(*(numbers_of(each.lower()) for each in pair), strict=False)
+        if both[0] != both[1]
+    ]
 
 
 def _by_key(lines: Iterable[str]) -> dict[str, list[str]]:
@@ -253,7 +320,7 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
     other = differing_keys(page) - {line_key(each) for each in (*came, *went, *dated)}
     if other and (came or went):  # the template changed
         came, went = (
-            _not_in(_unmixed(lines, is_furniture), _words(others, _RUN))
+            _not_in(list(_unmixed(lines, is_furniture)), others)
             for lines, others in zip((came, went), every, strict=True)
         )
         if not (came or went):
@@ -289,20 +356,28 @@ def _update_date(line: str) -> str | None:
 def _without_same(
     came: Counter[str], went: Counter[str], is_furniture: IsFurniture
 ) -> tuple[Counter[str], Counter[str]]:
-    """The lines without those that differ in a piece alone that many pages have changed.
+    """The lines without those that differ in ages, or in a piece alone that many have changed.
 
-    Such as the date of a build, which differs from page to page by what stands beside it.
+    Such as the date of a build, which differs from page to page by what stands beside it, or the
+    site's part of a title.
     """
     rests = [
-        {line: (line_key(line), *_unmixed([line], is_furniture)) for line in lines}
+        {line: _rest(line, _unmixed([line], is_furniture)) for line in lines}
         for lines in (came, went)
     ]
-    same = {rest for rest in rests[0].values() if rest in rests[1].values()}
+    same = set(rests[0].values()) & set(rests[1].values())
     then, now = (
         Counter({line: n for line, n in lines.items() if rest[line] not in same})
         for lines, rest in zip((came, went), rests, strict=True)
     )
     return then, now
+
+
+def _rest(line: str, own: Iterable[str]) -> tuple[str, ...]:
+    lower = line.lower()
+    if (rest := without_ages(lower)) != lower:
+        return (rest,)
+    return (TITLE if line.startswith(TITLE) else line_key(line), *own)
 
 
 def _unmixed(lines: Iterable[str], is_furniture: IsFurniture) -> Iterator[str]:
@@ -317,8 +392,8 @@ def _unmixed(lines: Iterable[str], is_furniture: IsFurniture) -> Iterator[str]:
         for out, group in groupby(
             range(len(parts)), key=lambda at: at % 2 == 0 and is_out[at // 2]
         ):
-            if not out:
-                yield "".join(parts[at] for at in group).strip(_SIGNS_BETWEEN)
+            if not out and (own := "".join(parts[at] for at in group).strip(_SIGNS_BETWEEN)):
+                yield own
 
 
 def _words(lines: Iterable[str], word: re.Pattern[str] = _WORD) -> str:
@@ -327,17 +402,52 @@ def _words(lines: Iterable[str], word: re.Pattern[str] = _WORD) -> str:
 
 
 def _joined(lines: Iterable[str]) -> str:
-    return "\n".join(lines).translate(_UNSEEN).lower()
+    return without_ages("\n".join(lines).translate(_UNSEEN).lower())
 
 
-def _not_in(lines: Iterable[str], words: str) -> Counter[str]:
-    """The lines whose words are not together elsewhere.
+def _not_in(lines: Sequence[str], others: Iterable[str]) -> Counter[str]:
+    """The lines whose words are not together in others.
 
     In another template, headings are repeated in a table of contents, and lines end elsewhere.
     """
-    return Counter(
-        each for each in lines if (own := _words([each], _RUN)).strip() and own not in words
-    )
+    words = [_RUN.findall(_joined([line])) for line in lines]
+    runs = _Runs(_RUN.findall(_joined(others)))
+    is_elsewhere = [not each for each in words]
+    by_length = sorted((len(each), at) for at, each in enumerate(words) if each)
+    for length, group in groupby(by_length, key=itemgetter(0)):
+        places = [at for _, at in group]
+        own = np.concatenate([_Runs(words[at]).hashes(length) for at in places])
+        for at, has in zip(places, runs.have(own, length), strict=True):
+            is_elsewhere[at] = has
+    return Counter(line for line, out in zip(lines, is_elsewhere, strict=True) if not out)
+
+
+class _Runs:
+    """The runs of words of a text, by hashes (Karp and Rabin 1987) to the base of an odd number."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        encoded = (xxh3_64_intdigest(word.encode(errors="replace")) for word in words)
+        hashes = np.fromiter(encoded, np.uint64, len(words))
+        self._sums = np.zeros(len(words) + 1, np.uint64)
+        np.cumsum(hashes * _powers(_BASE, len(words)), out=self._sums[1:])
+
+    def hashes(self, length: int) -> NDArray[np.uint64]:
+        """Those of all runs of so many words."""
+        sums = self._sums[length:] - self._sums[: max(0, len(self._sums) - length)]
+        return sums * _powers(_INVERSE, len(sums))
+
+    def have(self, hashes: NDArray[np.uint64], length: int) -> list[bool]:
+        """Which of the hashes of runs of so many words are those of runs here?"""
+        asked, every = np.unique(hashes), self.hashes(length)
+        places = np.minimum(np.searchsorted(asked, every), len(asked) - 1)
+        return list(map(bool, np.isin(hashes, every[asked[places] == every])))
+
+
+def _powers(base: int, n: int) -> NDArray[np.uint64]:
+    """The powers of a number modulo 2^64, from 0 on."""
+    powers = np.full(n, base, np.uint64)
+    powers[:1] = 1
+    return np.multiply.accumulate(powers)
 
 
 def passages(lines: Iterable[str], others: Collection[str]) -> list[str]:

@@ -34,6 +34,7 @@ _BEHIND_PARENTS = re.compile(r"(?:[>\u203a\u00bb\u2192/|\u00b7]\s*)+")
 
 _MAX_PAGER_WORDS = 40
 _WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
 _LEAST_LINKS, _LABEL_CHARACTERS = 2, 40
 _CELLS = frozenset(["td", "th"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
@@ -58,7 +59,8 @@ def link_lists(page: Outline) -> Iterator[int]:
 
     In a `nav` these lines may be long. Headings that are links are of no such list: those of posts
     are. Nor are the rows of tables, links most of which have a line beside them, as prices are,
-    that is no date, what a sentence with a colon leads to, and references to other sites.
+    that is no date, two links beside a line with numbers that is no date, what a sentence with a
+    colon leads to, and references to other sites.
     """
     tables = _tables(page)
     first, end = [len(page.lines)] * len(page.boxes), [0] * len(page.boxes)
@@ -127,9 +129,11 @@ def _is_list(lines: Sequence[Line], *, is_nav: bool) -> bool:
         return False
     if 2 * sum(line.n_outward for line in lines) > sum(len(line.text) for line in lines):
         return False
-    n_values = sum(not is_date(line.text.lower()) for line in others)
+    values = [line for line in others if not is_date(line.text.lower())]
     n_links = len(lines) - len(others)
-    if n_links > _LEAST_LINKS and 2 * n_values > n_links:
+    if n_links > _LEAST_LINKS and 2 * len(values) > n_links:
+        return False
+    if n_links == _LEAST_LINKS and any(_DIGIT.search(line.plain) for line in values):
         return False
     are_labels = is_nav or all(len(line.text) <= _LABEL_CHARACTERS for line in others)
     return are_labels and not any(line.block in _HEADINGS and not line.plain for line in lines)
@@ -188,8 +192,9 @@ def _leads_to_neighbour(line: Line) -> bool:
 
 
 def without_trails(page: Outline, title: str) -> Outline:
-    """The page without trails: lines of links down to its name, which it has elsewhere, too."""
-    names = {_spaced(each) for each in (*split_title(title), *(line.text for line in page.lines))}
+    """The page without trails: lines of links down to its name, its title or a heading."""
+    headings = (line.text for line in page.lines if line.block in _HEADINGS)
+    names = {_spaced(each) for each in (*split_title(title), *headings)}
     kept = [line for line in page.lines if not _is_trail(line, names)]
     return Outline(page.boxes, kept) if kept else page
 

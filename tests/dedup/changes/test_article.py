@@ -42,3 +42,16 @@ def test_keys_in_the_article_count(body: str, n_found: int) -> None:
     words = words_of([line.text for line in page.lines])
     found = article_keys(page, words, Site(), {"source"})
     assert found == Counter({"source": n_found} if n_found else {})
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("<tr><th>Stock<td>Sold out", {"stock\tsold out"}),  # as in texts
+        ("<tr><td><p>Stock<p>Sold out<td>None", set()),  # of a table for layout
+    ],
+)
+def test_cells_of_a_row_are_one_line(row: str, found: set[str]) -> None:
+    page = _outline(f"<div>{_OWN}<table>{row}</table></div>")
+    words = words_of([line.text for line in page.lines])
+    assert set(article_keys(page, words, Site(), {"stock\tsold out"})) == found

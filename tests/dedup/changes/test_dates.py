@@ -14,6 +14,7 @@ _DATES = {
     "Last update: 2022-12-16 10:32:05": "2022-12-16",
     "Last modified on Friday, 16 December 2022 at 10:32 UTC.": "16 december 2022",
     "Updated Dec 16, 2022": "dec 16, 2022",
+    "Last changed: Dec 16, 2022 ▼": "dec 16, 2022",
     "Modified on 16.12.2022 by Ann": "16.12.2022",
     "(Generated on 2022-12-16T10:32:05Z": "2022-12-16",
     "This page was last edited on 3 May 2024, at 10:32 (UTC).": "3 may 2024",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from dedup.changes.lines import difference, line_key
+from dedup.changes.lines import PIECE, difference, line_key
 from dedup.store.sql.changes import ChangedPage, Version
 
 _MENU = ["Home", "Docs", "About us"]
@@ -32,12 +32,92 @@ _SAME = {
     "case and signs": ("One two!", "one – two."),
     "white space between Chinese words": ("查看所有技术文章", "查看所有 技术文章"),
     "what is not seen": ("A heading", "A heading\u200b"),
+    "how long ago it was": ("A heading\n3 months ago", "A heading\nabout a year ago"),
+    "how long ago it was said": (
+        "Ann (4 days ago): no\n张三 3天前",
+        "Ann (1 week ago): no\n张三 8天前",
+    ),
+    "a list's signs": ("- Tea\n· Moss", "* Tea\n» Moss"),
 }
 
 
 @pytest.mark.parametrize("texts", _SAME.values(), ids=_SAME)
 def test_what_is_the_same_for_a_reader_has_not_changed(texts: tuple[str, str]) -> None:
     assert difference(_page(*texts), _none) is None
+
+
+@pytest.mark.parametrize(
+    ("then", "now"),
+    [
+        ("यह राम का है", "यह राम की है"),  # vowels are marks
+        ("हिन्दी", "हिन्द"),
+        ("Waterproof ✓", "Waterproof ✗"),
+        ("It costs £40", "It costs €40"),
+        ("down to -5 degrees", "down to 5 degrees"),
+        ("x ≤ 5", "x ≥ 5"),
+        ("Rating ★★★★☆", "Rating ★☆☆☆☆"),
+        ("State: \U0001f7e2", "State: \U0001f534"),
+        ("written in C++", "written in C"),
+        ("written in C#", "written in C"),
+    ],
+)
+def test_vowels_and_signs_that_say_something_are_words(then: str, now: str) -> None:
+    found = difference(_page(then, now), _none)
+    assert found is not None
+    assert (found.came, found.went) == ([now], [then])
+    in_new_template = _page(f"Home\n{then}", f"Docs\n{now}")
+    assert difference(in_new_template, _is_menu) is not None
+
+
+def test_what_changed_is_shown_without_lines_that_differ_in_ages() -> None:
+    found = difference(_page("Ann, 4 days ago\nOne.", "Ann, 1 week ago\nTwo."), _none)
+    assert found is not None
+    assert (found.came, found.went) == (["Two."], ["One."])
+
+
+def test_a_month_is_one_beside_a_number_or_alone() -> None:
+    assert line_key("Guests may not bring dogs") == "guests may not bring dogs"
+    assert line_key("We march in June with Jan") == "we march in june with jan"
+    dates = ["May 3, 2024", "3 May 2024", "3rd of May 2024", "3. May", "May 2024", "3-May"]
+    for line in ("May", *(f"On {date}" for date in dates)):
+        assert line_key(line) == line_key(line.replace("May", "June"))
+
+
+def test_keys_of_long_lines_differ_by_their_ends() -> None:
+    start = "the same words " * 20
+    assert line_key(f"{start}here") != line_key(f"{start}there")
+    assert line_key(f"{start}in May 2024 and here") == line_key(f"{start}in June 2025 and here")
+
+
+def test_words_that_are_together_elsewhere_are_found_in_time_that_grows_with_the_page() -> None:
+    same = [f"line {n} of wood {n * n}" for n in range(20_000)]
+    then = "\n".join(["Home", *same, "The end."])
+    page = _page(then, "\n".join(["Docs", *map(" ".join, zip(same[::2], same[1::2], strict=True))]))
+    found = difference(page, _is_menu)  # took a minute, line by line
+    assert found is not None
+    assert (found.came, found.went) == ([], ["The end."])
+
+
+def test_a_run_of_spaces_is_looked_at_once() -> None:
+    spaces = " " * 200_000
+    found = difference(_page(f"One{spaces}two", f"One{spaces}three | four - five"), _none)
+    assert found is not None  # took hours
+
+
+def test_lines_longer_than_the_other_version_are_the_pages_own() -> None:
+    found = difference(_page("Home\nOne.", f"Docs\nOne.\n{'more ' * 50}"), _is_menu)
+    assert found is not None
+    assert len(found.came) == 1
+
+
+def test_a_title_that_differs_in_the_sites_part_alone_has_not_changed() -> None:
+    def is_out(lines: Sequence[str]) -> list[bool]:
+        return ["convert" in line or "snapshot" in line for line in lines if line[0] == PIECE] or (
+            [False] * len(lines)
+        )
+
+    old, new = (f"org.joda (Joda-Convert 1.4{each} API)" for each in ("-SNAPSHOT", ""))
+    assert difference(_page("One.", "One.", title=old, new_title=new), is_out) is None
 
 
 def test_one_word_is_a_change() -> None:

@@ -238,6 +238,75 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
 
 
 @pytest.mark.parametrize(
+    ("box", "n_changed", "told"),
+    [
+        ("<div>{own}<p>{value}</p></div>", 1, True),
+        ("<div>{own}<p>{value}</p></div>", 4, True),
+        ("<div>{own}<aside>{value}</aside></div>", 1, False),
+        ("<div>{own}</div><div>{value}</div>", 1, False),  # beside the article
+    ],
+)
+def test_one_of_a_few_values_that_many_pages_have_is_told_if_it_is_another(
+    store: JobStore,
+    tmp_path: Path,
+    clock: Iterator[float],
+    *,
+    box: str,
+    n_changed: int,
+    told: bool,
+) -> None:
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+
+    def page(topic: str, at: float, value: str) -> Page:
+        own = "".join(f"<p>{line}</p>" for line in _own(topic))
+        return _page(topic, box.format(own=own, value=value), [*_own(topic), value], at)
+
+    values = dict(zip(topics, ("In stock", "Sold out") * 12, strict=True))
+    pages = {topic: page(topic, 500.0, value) for topic, value in values.items()}
+    numbers = {topic: store.add(each, {}) for topic, each in pages.items()}
+    state = SiteState()
+    state.begin(learn((outline_of(each) or Outline(), topic, "") for topic, each in pages.items()))
+    store.learned.set_site("a.example", state.to_bytes())
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    some = topics[: 2 * n_changed : 2]
+    for topic in topics:
+        if topic in some:
+            new = page(topic, next(clock), "Sold out")
+            store.refreshes.replace_page(numbers[topic], new, {})
+        store.refreshes.note_visit(SITE + topic, "changed" if topic in some else "unchanged")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert {each.url for each in rows} == ({SITE + topic for topic in some} if told else set())
+    assert {(*each.came, *each.went) for each in rows} <= {("Sold out", "In stock")}
+
+
+def test_a_sentence_that_most_pages_of_a_small_site_got_is_the_templates(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    topics = list("abcdefgh")
+    line = "We are away in the summer and come back when the leaves begin to fall"
+
+    def page(topic: str, at: float, *more: str) -> Page:
+        lines = "".join(f"<p>{each}</p>" for each in more)
+        own = "".join(f"<p>{each}</p>" for each in _own(topic))
+        return _page(topic, f"<div>{lines}</div><div>{own}</div>", [*more, *_own(topic)], at)
+
+    pages = {topic: page(topic, 500.0) for topic in topics}
+    numbers = {topic: store.add(each, {}) for topic, each in pages.items()}
+    state = SiteState()
+    state.begin(learn((outline_of(each) or Outline(), topic, "") for topic, each in pages.items()))
+    store.learned.set_site("a.example", state.to_bytes())
+    store.set_meta("finished", "1.0")
+    store.refreshes.begin()
+    for topic in topics:
+        store.refreshes.replace_page(numbers[topic], page(topic, next(clock), line), {})
+        store.refreshes.note_visit(SITE + topic, "changed")
+    settle(store)
+    assert [each.change for each in Changes(store, None, tmp_path).rows()] == ["template"]
+
+
+@pytest.mark.parametrize(
     ("line", "then", "now", "n_changed", "is_told"),
     [
         ("Price: ${}.00", "40", "99", 1, True),
@@ -250,8 +319,15 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
         ("Viewed {} times", "1,240", "1,305", 1, True),  # one alone may be any number
         ("Made at {}", "10:20", "9:35", 5, False),
         ("Read {}", "3 days ago", "5 days ago", 1, False),
-        ("Of {}", "2024-05-03", "2023-11-30", 1, False),
-        ("Made in {}", "2024", "2022", 1, False),
+        ("Opens on {}", "2024-05-03", "2023-11-30", 1, True),
+        ("Opens on {}", "2024-05-03", "2023-11-30", 5, False),
+        ("Made in {}", "2024", "2022", 1, True),
+        ("Last updated on {}", "2024-05-03", "2024-11-30", 1, False),
+        ("{}", "2024-05-03", "2023-11-30", 1, False),
+        ("© {} Ann", "2024", "2025", 1, False),
+        ("Price: {} kr", "40", "45", 2, True),
+        ("Price: {} kr", "40", "45", 6, False),
+        ("{} comments", "40", "45", 2, False),
     ],
 )
 def test_numbers_of_a_line_that_many_pages_have_are_told_if_few_have_changed(
