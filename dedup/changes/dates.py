@@ -19,8 +19,9 @@ _DATES = (
 )
 _DATE = re.compile(rf"(?<!\d)(?:{'|'.join(_DATES)})(?!\d)")
 _AGE = (
-    r"(?:\b(?:about|almost|over|less\sthan|more\sthan)\s)?(?:\d+|\ban?)\s?(?:second|minute|hour|day|week|month|year)s?\sago\b"
-    r"|\d+\s?(?:秒|分钟|小时|天|周|个月|年)前"
+    r"(?:\b(?:about|almost|over|less\sthan|more\sthan)\s)?(?:(?<!\d)\d+|\ban?)\s?"
+    r"(?:second|minute|hour|day|week|month|year)s?\sago\b"
+    r"|(?<!\d)\d+\s?(?:秒|分钟|小时|天|周|个月|年)前"
 )
 """A time before now, of a regular expression for lower case."""
 
@@ -42,6 +43,17 @@ _WORD = re.compile(r"[^\W\d_]")
 _MAX_DATE = 40
 _MAX_BEHIND = 24
 """Characters that may stand behind the date of an update: an author, links to neighbours."""
+
+COUNTS = re.compile(
+    r"\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?|repl(?:y|ies)"
+    r"|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers|members|users"
+    r"|online|posts?|threads?|messages|ratings?|reviews?|score|aufrufe|besucher|kommentare?"
+    r"|antworten|beiträge|mitglieder|bewertungen|vues|commentaires?|réponses?|avis|membres|vistas"
+    r"|visitas|comentarios?|respuestas?)\b"
+    r"|[阅閱][读讀]|[浏瀏][览覽]|点击|點擊|查看|[评評][论論]|回[复覆復]|[点點]?[赞贊讚]|收藏|[转轉][发發]|下[载載]"
+    r"|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар"
+)
+"""Words in lower case that say what counters count."""
 
 _ON_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s)?"
 _ENGLISH = (
@@ -111,18 +123,6 @@ def up_to_date(line: str) -> str:
 def is_date(line: str) -> bool:
     """Is a line in lower case a date, and nothing else?"""
     return _DATE.fullmatch(line.strip()) is not None
-
-
-COUNTS = re.compile(
-    r"\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?|repl(?:y|ies)"
-    r"|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers|members|users"
-    r"|online|posts?|threads?|messages|ratings?|reviews?|score|aufrufe|besucher|kommentare?"
-    r"|antworten|beiträge|mitglieder|bewertungen|vues|commentaires?|réponses?|avis|membres|vistas"
-    r"|visitas|comentarios?|respuestas?)\b"
-    r"|[阅閱][读讀]|[浏瀏][览覽]|点击|點擊|查看|[评評][论論]|回[复覆復]|[点點]?[赞贊讚]|收藏|[转轉][发發]|下[载載]"
-    r"|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар"
-)
-"""Words in lower case that say what counters count."""
 
 
 def without_ages(text: str, instead: str = "") -> str:

@@ -36,14 +36,15 @@ _MARKS = "".join(
 )
 r"""Vowels and accents that are characters of their own, which `\w` leaves out."""
 
+_MONEY = r"[%\u00a2-\u00a5\u0e3f\u20a0-\u20c0\ufe69\uff04\uffe0\uffe1\uffe5\uffe6]"
 _SIGN = (
-    "[%$\u00a2-\u00a5\u0e3f\u20a0-\u20c0\ufe69\uff04\uffe0\uffe1\uffe5\uffe6"  # money
-    "\u00b1\u2260\u2264\u2265\u2605\u2606\u2b50\u2610-\u2612\u2705\u2713-\u2718\u274c\u274e"
+    rf"(?:\$|{_MONEY})(?=\s?\d)|(?<=\d){_MONEY}|(?<=\d\s){_MONEY}"
+    "|[\u00b1\u2260\u2264\u2265\u2605\u2606\u2b50\u2610-\u2612\u2705\u2713-\u2718\u274c\u274e"
     "\u26aa\u26ab\U0001f44d\U0001f44e\U0001f534\U0001f535\U0001f7e0-\U0001f7eb]"  # colours
     r"|(?<![\w.\-])[-\u2212](?=\d)|(?<=\w)\+\+|(?<=\b[cf])#(?!\w)"
 )
-"""Signs that say as much as words: money, comparisons, stars, ticks, colours of a status, a minus
-before a number; `C++` and `C#` are names. Others stand between words."""
+"""Signs that say as much as words: money and a minus beside a number, comparisons, stars, ticks,
+colours of a status; `C++` and `C#` are names. Others stand between words."""
 
 _WORD = re.compile(rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])+|[{_UNSPACED}]|{_SIGN}")
 """A character of a script without spaces between words is a word."""

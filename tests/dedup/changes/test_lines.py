@@ -37,6 +37,7 @@ _SAME = {
         "Ann (4 days ago): no\n张三 3天前",
         "Ann (1 week ago): no\n张三 8天前",
     ),
+    "signs of formulae": ("for u > 0 and 5% of x", "for $u > 0$ and 5 % of $x$"),
     "a list's signs": ("- Tea\n· Moss", "* Tea\n» Moss"),
 }
 
@@ -98,9 +99,11 @@ def test_words_that_are_together_elsewhere_are_found_in_time_that_grows_with_the
     assert (found.came, found.went) == ([], ["The end."])
 
 
-def test_a_run_of_spaces_is_looked_at_once() -> None:
-    spaces = " " * 200_000
-    found = difference(_page(f"One{spaces}two", f"One{spaces}three | four - five"), _none)
+@pytest.mark.parametrize("run", [" ", "7", "a ", "over 1 ", "天"])
+def test_a_run_of_signs_is_looked_at_once(run: str) -> None:
+    signs = run * 200_000
+    then, now = f"One{signs}two ago 前", f"One{signs}three | four - five ago 前"
+    found = difference(_page(then, now), _none)
     assert found is not None  # took hours
 
 
