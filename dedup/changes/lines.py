@@ -397,9 +397,9 @@ def _unmixed(lines: Iterable[str], is_furniture: IsFurniture) -> Iterator[str]:
                 yield own
 
 
-def _words(lines: Iterable[str], word: re.Pattern[str] = _WORD) -> str:
+def _words(lines: Iterable[str]) -> str:
     """The words, with a space around each."""
-    return f" {' '.join(word.findall(_joined(lines)))} "
+    return f" {' '.join(_WORD.findall(_joined(lines)))} "
 
 
 def _joined(lines: Iterable[str]) -> str:

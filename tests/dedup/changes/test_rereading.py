@@ -49,6 +49,16 @@ def _new(topic: str, word: str = "silver") -> str:
     return f"<main><aside>{menu}</aside><section class=words>{lines}</section></main>"
 
 
+def _crawled(store: JobStore, pages: dict[str, Page]) -> dict[str, int]:
+    """Store the pages of a finished crawl, and what it learned of their site."""
+    numbers = {topic: store.add(each, {}) for topic, each in pages.items()}
+    state = SiteState()
+    state.begin(learn((outline_of(each) or Outline(), topic, "") for topic, each in pages.items()))
+    store.learned.set_site("a.example", state.to_bytes())
+    store.set_meta("finished", "1.0")
+    return numbers
+
+
 def _page(topic: str, body: str, text: list[str], at: float) -> Page:
     html = f"<html><head><title>{topic}</title></head><body>{body}</body></html>"
     return Page(
@@ -263,11 +273,7 @@ def test_one_of_a_few_values_that_many_pages_have_is_told_if_it_is_another(
 
     values = dict(zip(topics, ("In stock", "Sold out") * 12, strict=True))
     pages = {topic: page(topic, 500.0, value) for topic, value in values.items()}
-    numbers = {topic: store.add(each, {}) for topic, each in pages.items()}
-    state = SiteState()
-    state.begin(learn((outline_of(each) or Outline(), topic, "") for topic, each in pages.items()))
-    store.learned.set_site("a.example", state.to_bytes())
-    store.set_meta("finished", "1.0")
+    numbers = _crawled(store, pages)
     store.refreshes.begin()
     some = topics[: 2 * n_changed : 2]
     for topic in topics:
@@ -293,11 +299,7 @@ def test_a_sentence_that_most_pages_of_a_small_site_got_is_the_templates(
         return _page(topic, f"<div>{lines}</div><div>{own}</div>", [*more, *_own(topic)], at)
 
     pages = {topic: page(topic, 500.0) for topic in topics}
-    numbers = {topic: store.add(each, {}) for topic, each in pages.items()}
-    state = SiteState()
-    state.begin(learn((outline_of(each) or Outline(), topic, "") for topic, each in pages.items()))
-    store.learned.set_site("a.example", state.to_bytes())
-    store.set_meta("finished", "1.0")
+    numbers = _crawled(store, pages)
     store.refreshes.begin()
     for topic in topics:
         store.refreshes.replace_page(numbers[topic], page(topic, next(clock), line), {})
@@ -348,11 +350,7 @@ def test_numbers_of_a_line_that_many_pages_have_are_told_if_few_have_changed(
         return _page(topic, "".join(f"<p>{each}</p>" for each in texts), texts, at)
 
     pages = {topic: page(topic, 500.0, then) for topic in topics}
-    numbers = {topic: store.add(each, {}) for topic, each in pages.items()}
-    state = SiteState()
-    state.begin(learn((outline_of(each) or Outline(), topic, "") for topic, each in pages.items()))
-    store.learned.set_site("a.example", state.to_bytes())
-    store.set_meta("finished", "1.0")
+    numbers = _crawled(store, pages)
     store.refreshes.begin()
     for topic in topics[:n_changed]:
         store.refreshes.replace_page(numbers[topic], page(topic, next(clock), now), {})
