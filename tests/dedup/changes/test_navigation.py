@@ -179,7 +179,7 @@ def test_a_heading_goes_with_its_list_if_it_has_nothing_else(body: str, kept: li
         f"<ul>{_LINKS}<li>A spoon is neither of these, as is told here at length.</li></ul>",
         "<ul><li><a href=/a>Forks</a></li></ul>",  # one link
         "<ul><li>Forks</li><li>Knives</li><li><a href=/a>Spoons</a></li></ul>",
-        "<div><p>Price: 5 €<p><a href=/a>Buy it</a><p><a href=/b>Remember it</a></div>",
+        "<div><p>Price: 5 €<p><a href=/a>Buy it</a><p><a href=/b>Remember it</a></div><p>Or not.",
         "<div><h2><a href=/a>Forks</a></h2>May 3<h2><a href=/b>Knives</a></h2></div>",  # posts
         f"<p>Spoons are returned by each of the following drawers:</p><ul>{_LINKS}</ul>",
         f"<ul>{_LINKS}</ul>",  # nothing else

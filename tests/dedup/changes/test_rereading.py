@@ -291,18 +291,20 @@ def test_a_sentence_that_most_pages_of_a_small_site_got_is_the_templates(
     store: JobStore, tmp_path: Path, clock: Iterator[float]
 ) -> None:
     topics = list("abcdefgh")
-    line = "We are away in the summer and come back when the leaves begin to fall"
+    old, new = (
+        f"We are away in the {season} and come back when the leaves begin to fall"
+        for season in ("summer", "spring")
+    )
 
-    def page(topic: str, at: float, *more: str) -> Page:
-        lines = "".join(f"<p>{each}</p>" for each in more)
+    def page(topic: str, at: float, line: str) -> Page:
         own = "".join(f"<p>{each}</p>" for each in _own(topic))
-        return _page(topic, f"<div>{lines}</div><div>{own}</div>", [*more, *_own(topic)], at)
+        return _page(topic, f"<div>{own}<p>{line}</p></div>", [*_own(topic), line], at)
 
-    pages = {topic: page(topic, 500.0) for topic in topics}
+    pages = {topic: page(topic, 500.0, old) for topic in topics}
     numbers = _crawled(store, pages)
     store.refreshes.begin()
     for topic in topics:
-        store.refreshes.replace_page(numbers[topic], page(topic, next(clock), line), {})
+        store.refreshes.replace_page(numbers[topic], page(topic, next(clock), new), {})
         store.refreshes.note_visit(SITE + topic, "changed")
     settle(store)
     assert [each.change for each in Changes(store, None, tmp_path).rows()] == ["template"]
