@@ -320,10 +320,13 @@ class Furniture:
         }
 
     def labels_of(self, page: ChangedPage) -> set[str]:
-        """The labels that came or went on a page, and may be its own.
+        """The labels that came or went on a page, and may be its own."""
+        return self._labels & {key for _, key in self._differing(page)} | self.values_of(page)
 
-        Those that some pages have changed, and what many pages have, but few changed: one of a few
-        values that pages give, such as `In stock`.
+    def values_of(self, page: ChangedPage) -> set[str]:
+        """The keys of lines that many pages have, and few changed: one of a few values.
+
+        Such as `In stock`.
         """
         lines = {key: line for line, key in self._differing(page)}
         counts = self._counts(list(lines.values())).tolist()
@@ -331,8 +334,7 @@ class Furniture:
         return {
             key
             for key, count in zip(lines, counts, strict=True)
-            if key in self._labels
-            or (count >= enough and key not in self._template.keys and VARIABLE not in key)
+            if count >= enough and key not in self._template.keys and VARIABLE not in key
         }
 
     def _differing(self, page: ChangedPage) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -14,6 +14,8 @@ from dedup.changes.furniture import AT_LEAST, Furniture, Shown, Template, UrlNam
 from dedup.changes.lines import Difference, difference
 from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
+from dedup.changes.whole_page import Rotating, whole_page
+from dedup.sites.site import Site
 from dedup.sites.state import read_state
 from dedup.store import JobStore
 from dedup.store.sql.changes import AwayPage, ChangedPage
@@ -23,6 +25,9 @@ from dedup.urls.parts import host_of
 
 _NOTHING = Template()
 _BATCH = 1_000
+_MANY = 4
+"""If a quarter of a host's pages have other texts, some may be of places that rotate."""
+
 _WHY_GONE = {"noindex": "marked noindex", "not_html": "no longer a page"}
 _STEPS = 20
 """The latest versions of a page in its history."""
@@ -57,6 +62,7 @@ class Changes:
     Args:
         since: seconds since 1970; None: since the visit before the last.
         folder: of temporary files.
+        rotating: what differs on most pages of the last visit beside their texts.
 
     Raises:
         ValueError: what pages were at that time is deleted.
@@ -66,8 +72,16 @@ class Changes:
         refreshes: those of the job, the first one first.
     """
 
-    def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
+    def __init__(
+        self,
+        store: JobStore,
+        since: float | None,
+        folder: Path,
+        rotating: Rotating | None = None,
+    ) -> None:
         self._store = store
+        self._rotating = rotating or Rotating()
+        self._site = lru_cache(1)(self._read_site)
         self.refreshes = store.refreshes.changes.refreshes()
         if since is not None:
             store.refreshes.retention.check(since)
@@ -81,6 +95,7 @@ class Changes:
         self._n_visited = self._visited()
         self._names = PageNames(store.refreshes.changes.titles)
         self._templates = templates(self._counted(), self._there_by_host(), self._names_of, folder)
+        self._in_texts = self._rotating_in_texts()
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -92,7 +107,7 @@ class Changes:
 
     def texts(self) -> Iterator[tuple[ChangedPage, Difference | None]]:
         """The pages with a new version, and how their own texts differ; None: not at all."""
-        for page in self._store.refreshes.changes.changed(self.since):
+        for page in self._changed():
             yield page, self._difference(page)
 
     def history(self, url: str) -> list[Change]:
@@ -120,9 +135,45 @@ class Changes:
 
     def _counted(self) -> Iterator[ChangedPage]:
         """The pages with a new version; they are counted by host."""
-        for page in self._store.refreshes.changes.changed(self.since):
-            self._n_changed[page.host] += 1
+        for page in self._changed():
+            self._n_changed[page.host] += not page.is_beside
             yield page
+
+    def _changed(self) -> Iterator[ChangedPage]:
+        """The pages with a new version; where the text is the same, with what stands beside it."""
+        for page in self._store.refreshes.changes.changed(self.since):
+            is_same = page.then[1:] == page.now[1:]
+            yield self._beside(page) if is_same else page
+
+    def _beside(self, page: ChangedPage) -> ChangedPage:
+        bodies = self._store.refreshes.changes.bodies(page.number, self.since)
+        then, now = map(whole_page, bodies)
+        if then is None or now is None:
+            return page
+        are_own = partial(self._rotating.are_own, page.host, self._site(page.host))
+        return page._replace(
+            then=page.then._replace(text=then.text_of(are_own(then))),
+            now=page.now._replace(text=now.text_of(are_own(now))),
+            is_beside=True,
+        )
+
+    def _rotating_in_texts(self) -> Rotating:
+        """What differs on most pages of hosts on which many have other texts."""
+        found, changes = Rotating(), self._store.refreshes.changes
+        visited = self._n_visited
+        many = {
+            host: visited.get(host, 0)
+            for host, n in self._n_changed.items()
+            if n >= AT_LEAST and _MANY * n >= visited.get(host, 0)
+        }
+        for page in changes.changed(self.since) if many else ():
+            if page.host in many:
+                then, now = map(whole_page, changes.bodies(page.number, self.since))
+                if then is not None and now is not None:
+                    found.differs(page.host, self._site(page.host), then, now)
+        for host, n_pages in many.items():
+            found.note_visits(host, n_pages)
+        return found
 
     def _there_by_host(self) -> dict[str, int]:
         """How many pages of each host are there; `away` has duplicates, too, which are no pages."""
@@ -137,30 +188,38 @@ class Changes:
         return UrlNames.of(self._store.refreshes.changes.urls(host))
 
     def _difference(self, page: ChangedPage) -> Difference | None:
-        """How a page's own text differs, however it is read; None: in one way it does not."""
+        """How a page's own text differs; None: not at all.
+
+        It differs however it is read, or by lines that came to the whole page, or left it.
+        """
         furniture, rereading = self._known(page.host)
-        numbers = furniture.numbers_of(page)
+        numbers, values = furniture.numbers_of(page), furniture.values_of(page)
+        if page.is_beside:
+            return difference(page, partial(furniture, None, numbers | values))
         own = numbers | furniture.shared_of(page)
         is_same = difference(page, partial(furniture.has_changed, own)) is None
         labels = furniture.labels_of(page)
         if is_same and not labels:
             return None
-        again, found = rereading(page, labels), None
+        again = rereading(page, labels)
         furniture.note(labels, again)
-        if is_same and (again is None or not again.labels):
-            return None
         if again is None:  # nothing tells lists from menus
-            return difference(page, partial(furniture, None, numbers))
+            return None if is_same else difference(page, partial(furniture, None, numbers))
         own = numbers | furniture.shared_of(page, again.beside)
-        for each in (page, *again.texts()):
-            if (found := difference(each, partial(furniture, again, own))) is None:
-                break
-        return found
+        found = None
+        if again.labels or not is_same:
+            for each in (page, *again.texts()):
+                if (found := difference(each, partial(furniture, again, own))) is None:
+                    break
+        return found or difference(again.as_it_was(), partial(furniture, again, own | values))
+
+    def _read_site(self, host: str) -> Site:
+        return read_state(host, self._store.learned.site(host)).site
 
     def _known(self, host: str) -> tuple[Furniture, Rereading]:
         """What is known of a host; that of the last host is kept."""
         if self._last is None or self._last[0] != host:
-            site = read_state(host, self._store.learned.site(host)).site
+            site = self._site(host)
             template = self._templates.get(host, _NOTHING)
             rereading = Rereading(
                 self._store.refreshes.changes,
@@ -169,6 +228,7 @@ class Changes:
                 self.since,
                 n_pages=self._n_pages.get(host, 0),
                 is_new=self._n_changed[host] >= AT_LEAST,
+                are_own=partial(self._in_texts.are_own, host, site),
             )
             are_names = partial(self._names.are_names, host)
             furniture = Furniture(template, site, are_names, self._n_visited.get(host, 0))
@@ -177,7 +237,7 @@ class Changes:
 
     def _hosts(self) -> Iterator[Change]:
         shown = {host: Shown(each) for host, each in self._templates.items() if each.keys}
-        for page in self._store.refreshes.changes.changed(self.since) if shown else ():
+        for page in self._changed() if shown else ():
             if page.host in shown:
                 shown[page.host].add(page)
         for host, found in sorted(shown.items()):
@@ -219,22 +279,26 @@ class Changes:
                 yield Change(url, change, page.seen_at, moved_to=moved_to.get(url), note=note)
 
 
-def settle(store: JobStore) -> None:
+def settle(store: JobStore, rotating: Rotating | None = None) -> None:
     """At the end of a refresh, decide what is known only then.
 
     What most pages of a host cannot have become has failed; new versions that differ in nothing but
-    a template are no changes.
+    a template are no changes, and are not kept if their texts are the same.
+
+    `rotating`: what differed on most pages beside their texts.
     """
     store.refreshes.settle()
     with TemporaryDirectory(prefix="dedup-") as folder:
         urls: list[str] = []
-        for page, found in Changes(store, None, Path(folder)).texts():
+        same: list[str] = []
+        for page, found in Changes(store, None, Path(folder), rotating).texts():
             if found is None:
-                urls.append(page.url)
+                (same if page.is_beside else urls).append(page.url)
             if len(urls) == _BATCH:
                 store.refreshes.note_template(urls)
                 urls.clear()
         store.refreshes.note_template(urls)
+    store.refreshes.take_back(same)  # not while the versions are read
 
 
 def _failures(failed: dict[str, int], n_visited: int) -> str:

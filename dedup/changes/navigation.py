@@ -40,6 +40,19 @@ _CELLS = frozenset(["td", "th"])
 _HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 
 
+def own_lines(page: Outline, title: str, *, is_list: bool = False) -> Outline:
+    """The page without what leads elsewhere; `is_list`: lists of links are what it says."""
+    own = without_related(without_pagers(without_trails(page, title)))
+    return own if is_list else without_lists(own)
+
+
+def without_menus(page: Outline, title: str) -> Outline:
+    """The page without what leads elsewhere or stands beside its text, whatever it says."""
+    own = own_lines(page, title)
+    out = set(beside(own))
+    return Outline(own.boxes, [line for line in own.lines if line not in out])
+
+
 def without_lists(page: Outline) -> Outline:
     """The page without lists of links: contents, neighbours, a menu that got into the text."""
     lists = set(link_lists(page))

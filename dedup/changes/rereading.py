@@ -8,9 +8,10 @@ bodies tell which lines are links, and how often the whole page has a line.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -20,18 +21,19 @@ from dedup.changes.navigation import (
     are_most,
     beside,
     link_lists,
-    without_lists,
-    without_pagers,
-    without_related,
-    without_trails,
+    own_lines,
+    without_menus,
 )
 from dedup.sites.learner import MAX_OUTLINE_BYTES
 from dedup.sites.lines import Keys, PageLines, Words, words_of
 from dedup.sites.outline import Outline
+from dedup.sites.own_text import Mask
 from dedup.sites.site import FEW_NAMES, Site, learn, name_key
 from dedup.sites.stored import outline_of
 from dedup.store.records import Page
 from dedup.store.sql.changes import ChangedPage, ChangeQueries
+
+AreOwn = Callable[[PageLines], Mask]
 
 _MAX_BYTES = 500_000
 """Larger pages are not parsed again."""
@@ -52,6 +54,7 @@ class Rereading:
         n_pages: the number of pages of the host.
         is_new: may its template have changed, as many pages have? Then each version is also read
             with what pages of its time repeat.
+        are_own: which lines of a page count? Those that do not rotate.
     """
 
     def __init__(
@@ -62,8 +65,9 @@ class Rereading:
         since: float,
         n_pages: int,
         is_new: bool,
+        are_own: AreOwn,
     ) -> None:
-        self._queries, self._since = queries, since
+        self._queries, self._since, self._are_own = queries, since, are_own
         self._pairs = [(site, site)]
         if is_new:
             step = max(1, n_pages // _SAMPLE)
@@ -78,7 +82,9 @@ class Rereading:
         """
         bodies = self._queries.bodies(page.number, self._since)
         both = page.then, page.now
-        then, now = (_Body.of(body, own.text) for body, own in zip(bodies, both, strict=True))
+        then, now = (
+            _Body.of(body, own.text, self._are_own) for body, own in zip(bodies, both, strict=True)
+        )
         if then is None or now is None:
             return None
         return Reread(page, then, now, self._pairs, labels)
@@ -105,6 +111,19 @@ class Reread:
                 yield page._replace(
                     then=page.then._replace(text=old), now=page.now._replace(text=new)
                 )
+
+    def as_it_was(self) -> ChangedPage:
+        """The page with those lines of its texts alone that came to the whole page, or left it."""
+        then, now = (each.whole_lines() for each in (self.then, self.now))
+        page = self.page
+        both = (page.then, then, now), (page.now, now, then)
+        old, new = (
+            version._replace(
+                text="\n".join(each for each in version.text.split("\n") if own[each] > other[each])
+            )
+            for version, own, other in both
+        )
+        return page._replace(then=old, now=new)
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -145,13 +164,15 @@ class _Body:
     name: int
     title: str
     stored: str
+    are_own: AreOwn
 
     @classmethod
-    def of(cls, page: Page, stored: str) -> _Body | None:
+    def of(cls, page: Page, stored: str, are_own: AreOwn) -> _Body | None:
         """None: the body was not kept, is too large, or has no outline."""
         if len(page.body or b"") > _MAX_BYTES or (outline := outline_of(page)) is None:
             return None
-        return cls(outline, name_key(outline, page.title, page.url or ""), page.title, stored)
+        name = name_key(outline, page.title, page.url or "")
+        return cls(outline, name, page.title, stored, are_own)
 
     def is_list(self, site: Site) -> bool:
         """Are lists of links most of it, also of what it has without its site's menus?"""
@@ -162,8 +183,16 @@ class _Body:
         return own is None or are_most(lists, self.outline, own)
 
     def own_lines(self, *, is_list: bool) -> PageLines:
-        page = without_related(without_pagers(without_trails(self.outline, self.title)))
-        return PageLines(page if is_list else without_lists(page))
+        lines = PageLines(own_lines(self.outline, self.title, is_list=is_list))
+        are_own = self.are_own(lines)
+        if are_own.all() or not are_own.any():
+            return lines
+        return PageLines(Outline(self.outline.boxes, list(compress(lines.lines, are_own))))
+
+    def whole_lines(self) -> Counter[str]:
+        """The lines of the whole page, menus aside."""
+        lines = PageLines(without_menus(self.outline, self.title))
+        return Counter(lines.text_of(self.are_own(lines)).split("\n"))
 
     def text(self, lines: PageLines, site: Site) -> str | None:
         found = site.read_again(lines, self.name, self.title)

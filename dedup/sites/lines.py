@@ -260,6 +260,14 @@ def _boxes(
     )
 
 
+def box_kinds(boxes: Sequence[Box]) -> list[int]:
+    """The kind of each box of a page, also of small ones."""
+    found = [0]
+    for box in boxes[1:]:
+        found.append(_kind(found[box.parent], box))
+    return found
+
+
 def outer_kinds(outline: Outline) -> list[str]:
     """Return the tags and classes of the boxes in the outer two levels of the body, each once.
 

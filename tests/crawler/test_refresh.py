@@ -156,6 +156,49 @@ def _failing(make: SimpleNamespace) -> dict[str, Any]:
     }
 
 
+def _offer_pages(visit: int, **facts: str) -> dict[str, bytes]:
+    """Offers whose facts stand beside the text, among counters and advertisements that rotate."""
+    words = [f"{one}{two}" for one in ("oak", "elm", "fir") for two in "abcdefgh"]
+    links = "".join(f"<li><a href=/{word}>{word}</a></li>" for word in words)
+    found = {}
+    for at, word in enumerate(words):
+        text = "".join(
+            f"<p>The {word} of {each} is made by hand in {word}ton for {each}s.</p>"
+            for each in ("river", "cloud", "stone", "paper", "amber")
+        )
+        fact = facts.get(word, f"<dd>{at + 10}.50 EUR</dd><dd>In stock</dd>")
+        rotating = "".join(f"{word}{each}{visit} " for each in ("ad", "buy", "now", "win"))
+        found[f"/{word}"] = found["/"] = (
+            f"<html><head><title>{word}</title><meta name=token content={visit}></head><body>"
+            f"<h1>{word}</h1><div class=facts><dl><dt>Price</dt><dt>Stock</dt>{fact}</dl></div>"
+            f"<div class=text>{text}</div><div class=ad>{rotating}</div>"
+            f"<div class=seen>Seen {visit * 7 + at} times</div><ul>{links}</ul></body></html>"
+        ).encode()
+    return found
+
+
+def test_facts_beside_the_text_are_told_and_what_rotates_is_not(
+    crawl: Crawler, site: WebSite
+) -> None:
+    site.routes |= _offer_pages(0)
+    first = crawl("site", url=site.url)
+    before = first.rows("SELECT url, fetched_at, body FROM pages ORDER BY url")
+    site.routes |= _offer_pages(1)
+    again = crawl("site", url=site.url, refresh=1)
+    assert again.stats["refresh"] == {"number": 1, "unchanged": len(before)}
+    assert again.rows("SELECT url, fetched_at, body FROM pages ORDER BY url") == before
+    facts = {
+        "oakc": "<dd>99.50 EUR</dd><dd>In stock</dd>",
+        "elmd": "<dd>21.50 EUR</dd><dd>Sold out</dd>",
+    }
+    site.routes |= _offer_pages(2, **facts)
+    last = crawl("site", url=site.url, refresh=1)
+    assert _told(last, site) == dict.fromkeys(facts, "changed")
+    found = last.stats["refresh"]
+    assert found == {"number": 2, "changed": 2, "unchanged": len(before) - 2}
+    assert len(last.rows("SELECT page FROM versions")) == 2
+
+
 def test_pages_that_are_not_found_without_the_status_for_it_are_gone(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:

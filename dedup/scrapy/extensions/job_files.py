@@ -84,7 +84,7 @@ class JobFiles(Extension):
             is_over = reason == "finished" and not is_left
         if job.has_queue and is_over:
             if number:
-                settle(store)
+                settle(store, job.urls.revisits.rotating)
                 store.refreshes.retention.sum_up(job.config.history_days)
             store.set_meta("finished", repr(time.time()))
         store.commit()

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal
 
+from dedup.changes.whole_page import Rotating, whole_page
 from dedup.document import Document
 from dedup.revisits import Schedule
 from dedup.scrapy.job.doubts import Belief, Doubts, has_end
@@ -15,6 +16,7 @@ from dedup.sites.site import Site, name_key
 from dedup.sites.stored import outline_of
 from dedup.store import JobStore, Page
 from dedup.store.records import storable
+from dedup.urls.parts import host_of
 
 _OF_HOST = "http_", "redirect_to_one_page"
 """Of the reasons of what is skipped: those after which the URL may have its page again."""
@@ -34,6 +36,7 @@ class Revisits:
     Attributes:
         number: of the current refresh; 0: this is the first crawl.
         schedule: of a refresh with a budget that this process has begun.
+        rotating: what differs on most pages beside their texts.
     """
 
     def __init__(
@@ -49,9 +52,12 @@ class Revisits:
         self._site = site
         self.schedule = None if begin is None else begin(store)
         self.number = store.refreshes.current()
+        self.rotating = Rotating()
         self._doubts = Doubts()
         self._judged: set[str] = set()
         """Duplicates of earlier visits that have been judged again in this run."""
+        self._beside: set[int] = set()
+        """Pages that differ beside their texts alone, and are being judged."""
         self._to_judge = (
             store.refreshes.duplicates()
             if self.number
@@ -99,12 +105,17 @@ class Revisits:
         They may be unique now, and are to be judged again.
         """
         refreshes = self._store.refreshes
-        if self._is_as_stored(self._store.document(number), page):  # it was read once more since
+        is_same = self._is_as_stored(self._store.document(number), page)
+        is_beside = number in self._beside
+        self._beside.discard(number)
+        if is_same and not is_beside:  # it was read once more since
             refreshes.note_visit(page.url or "", "unchanged")
             return []
         keeps_old = self.number > 0  # else it is only read in another way
         refreshes.replace_page(number, page, self._signatures(page), keeps_old=keeps_old)
         refreshes.note_visit(page.url or "", "changed")
+        if is_same:
+            return []
         duplicates = refreshes.duplicates(number)
         self._to_judge.update(duplicates)
         return list(duplicates)
@@ -113,19 +124,36 @@ class Revisits:
         """What becomes of the page that the visit of a stored one gave.
 
         `unchanged`: its title and text are those of the stored page, or would be if that was read
-        with what is known of the site now.
+        with what is known of the site now, and nothing beside them differs.
         """
         url = page.url or ""
         if self.is_unchanged(number, page):
-            self._doubts.note(url)
-            return "unchanged"
+            self.note_unchanged(url)
+            if not self._differs_beside(number, page):
+                return "unchanged"
+            self._beside.add(number)
+            return "store"
         old = [self._store.document(number)]
         is_cut = self._is_cut(number, page)
         return self._doubts.belief(number, url, old, page, is_cut=is_cut)
 
+    def _differs_beside(self, number: int, page: Page) -> bool:
+        """Do the bodies of two versions differ, where their texts are the same?"""
+        stored = self._store.page(number)
+        if stored.body == page.body or not self._is_as_stored(stored, page):
+            return False
+        if self._is_cut(number, page):
+            return False
+        then, now = whole_page(stored), whole_page(page)
+        if then is None or now is None:
+            return False
+        url = page.url or ""
+        return self.rotating.differs(host_of(url), self._site(url), then, now)
+
     def note_unchanged(self, url: str) -> None:
-        """Count the visit of a stored page that is known to be the same without being read."""
+        """Count the visit of a stored page whose text is known to be the same."""
         self._doubts.note(url)
+        self.rotating.note_visits(host_of(url))
 
     def is_unchanged(self, number: int, page: Page) -> bool:
         """Is the page that the visit of a stored one gave the same?"""

@@ -86,13 +86,17 @@ class Version(NamedTuple):
 
 
 class ChangedPage(NamedTuple):
-    """A page that has a new version since some time, with the versions of then and now."""
+    """A page that has a new version since some time, with the versions of then and now.
+
+    `is_beside`: their texts are the same, and what stands beside these is given as their text.
+    """
 
     number: int
     url: str
     host: str
     then: Version
     now: Version
+    is_beside: bool = False
 
 
 class NewPage(NamedTuple):

@@ -112,6 +112,15 @@ SELECT CAST(:page AS BIGINT), coalesce((SELECT seen_at FROM visits WHERE refresh
 FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = :number
 """
 
+_TAKE_VERSION_BACK = """
+UPDATE pages SET fetched_at = v.fetched_at, body = v.body FROM versions AS v
+WHERE v.page = pages.number AND pages.url = ? AND v.fetched_at =
+    (SELECT max(fetched_at) FROM versions WHERE page = pages.number)
+"""
+_DROP_CURRENT_VERSION = """
+DELETE FROM versions
+WHERE (page, fetched_at) IN (SELECT number, fetched_at FROM pages WHERE url = ?)
+"""
 _TEXTS_OF_DUPLICATE = """
 SELECT original, p.text, d.text FROM duplicates AS d JOIN pages AS p ON p.number = d.original
 WHERE d.number = ?
@@ -317,6 +326,19 @@ class Refreshes:
             " WHERE refresh = ? AND url = ? AND outcome = 'changed'",
             [(number, url) for url in urls],
         )
+
+    def take_back(self, urls: Sequence[str]) -> None:
+        """Give pages the versions before their last ones, which say the same."""
+        number = self.current()
+        with self._database.unit(weight=0) as connection:
+            for url in urls:
+                connection.execute(_TAKE_VERSION_BACK, (url,))
+                connection.execute(_DROP_CURRENT_VERSION, (url,))
+                connection.execute(
+                    "UPDATE visits SET outcome = 'unchanged'"
+                    " WHERE refresh = ? AND url = ? AND outcome = 'changed'",
+                    (number, url),
+                )
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
         """The numbers of the duplicates of a page, or of all that were dropped, by URL."""

@@ -253,7 +253,8 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
         ("<div>{own}<p>{value}</p></div>", 1, True),
         ("<div>{own}<p>{value}</p></div>", 4, True),
         ("<div>{own}<aside>{value}</aside></div>", 1, False),
-        ("<div>{own}</div><div>{value}</div>", 1, False),  # beside the article
+        ("<div>{own}</div><div>{value}</div>", 1, True),  # beside the article
+        ("<div>{own}</div><aside>{value}</aside>", 1, False),
     ],
 )
 def test_one_of_a_few_values_that_many_pages_have_is_told_if_it_is_another(
@@ -285,6 +286,59 @@ def test_one_of_a_few_values_that_many_pages_have_is_told_if_it_is_another(
     rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
     assert {each.url for each in rows} == ({SITE + topic for topic in some} if told else set())
     assert {(*each.came, *each.went) for each in rows} <= {("Sold out", "In stock")}
+
+
+_FACTS = {"maker": "Borealis", "weight": "3 kg", "place": "Oslo", "seller": "Ann Oak"}
+
+
+def _offer(topic: str, at: float, ad: str, **facts: str) -> Page:
+    """A page with facts and an advertisement beside its own text, which are stored as text."""
+    rows = {**_FACTS, **facts}
+    table = "".join(f"<tr><th>{name}<td>{value}" for name, value in rows.items())
+    own = "".join(f"<p>{line}</p>" for line in _own(topic))
+    body = f"<table class=facts>{table}</table><div class=own>{own}</div><p class=ad>{ad}</p>"
+    text = [*(f"{name}\t{value}" for name, value in rows.items()), *_own(topic), ad]
+    return _page(topic, body, text, at)
+
+
+def test_facts_that_a_reading_leaves_out_are_told_if_the_page_has_others(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+    numbers = _crawled(store, {topic: _offer(topic, 500.0, "Buy") for topic in topics})
+    store.refreshes.begin()
+    new = _offer("bg", next(clock), "Buy", maker="Cobalt", weight="4 kg")
+    store.refreshes.replace_page(numbers["bg"], new, {})
+    # Read with more knowledge now, which the page has not changed:
+    less = replace(_offer("ch", next(clock), "Buy"), text="\n".join(_own("ch")))
+    store.refreshes.replace_page(numbers["ch"], less, {})
+    (told,) = Changes(store, None, tmp_path).rows()
+    assert (told.url, told.change) == (f"{SITE}bg", "changed")
+    assert told.came == ["maker\tCobalt", "weight\t4 kg"]
+    assert told.went == ["maker\tBorealis", "weight\t3 kg"]
+
+
+@pytest.mark.parametrize(("n_pages", "n_told"), [(24, 1), (13, 1), (12, 13)])
+def test_advertisements_in_texts_that_differ_on_most_pages_are_not_told(
+    store: JobStore, tmp_path: Path, clock: Iterator[float], n_pages: int, n_told: int
+) -> None:
+    def ad(topic: str, visit: int) -> str:
+        return " ".join(f"{topic}{each}{'xy'[visit]}" for each in ("buy", "this", "now", "here"))
+
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+    numbers = _crawled(store, {topic: _offer(topic, 500.0, ad(topic, 0)) for topic in topics})
+    store.refreshes.begin()
+    for at, topic in enumerate(topics):
+        facts = {"maker": "Cobalt"} if topic == "dj" else {}
+        if at < n_pages or facts:
+            new = _offer(topic, next(clock), ad(topic, int(at < n_pages)), **facts)
+            store.refreshes.replace_page(numbers[topic], new, {})
+        store.refreshes.note_visit(SITE + topic, "changed" if at < n_pages else "unchanged")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert len(rows) == n_told
+    own = {each.url: each.came for each in rows}
+    assert own[f"{SITE}dj"] == ["maker\tCobalt"]
 
 
 def test_a_sentence_that_most_pages_of_a_small_site_got_is_the_templates(

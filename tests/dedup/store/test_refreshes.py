@@ -218,3 +218,26 @@ def test_what_sitemaps_told_at_visits_is_counted_by_host(store: JobStore) -> Non
     lastmods.note(SITE + "b", "2026-01-01", is_named=False, has_changed=True)
     assert lastmods.known() == {SITE + "a": "2026-01-02", SITE + "b": "2026-01-01"}
     assert list(lastmods.trust().items()) == [("a.example", Trust(1, 1, 0, 1))]
+
+
+def test_a_version_that_is_taken_back_leaves_the_page_as_it_was(store: JobStore) -> None:
+    numbers = {}
+    for at, name in enumerate("ab"):
+        page = replace(_page("A text.", name), fetched_at=1e9 + at, body=b"old", etag='"1"')
+        numbers[name] = store.add(page, {})
+    before = [store.page(number) for number in numbers.values()]
+    store.refreshes.begin()
+    for name, number in numbers.items():
+        new = replace(_page("A text.", name), fetched_at=2e9, body=b"new", etag='"2"')
+        store.refreshes.replace_page(number, new, {})
+        store.refreshes.note_visit(SITE + name, "changed")
+    store.refreshes.take_back([SITE + "a"])
+    a, b = (store.page(number) for number in numbers.values())
+    assert (a.body, a.fetched_at) == (before[0].body, before[0].fetched_at)
+    assert store.refreshes.validators(numbers["a"]) == {"If-None-Match": '"2"'}  # it says the same
+    assert (b.body, b.fetched_at) == (b"new", 2e9)
+    told = store.refreshes.changes
+    assert [each.url for each in told.changed(1.5e9)] == [SITE + "b"]
+    assert list(told.new(1.5e9)) == []
+    outcomes = [[visit.outcome for visit in told.visits(SITE + name)] for name in "ab"]
+    assert outcomes == [["unchanged"], ["changed"]]

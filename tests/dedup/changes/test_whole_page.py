@@ -1,0 +1,86 @@
+"""What stands beside the texts of pages, and which of it rotates."""
+
+from __future__ import annotations
+
+import pytest
+
+from dedup.changes.whole_page import Rotating, whole_page
+from dedup.sites.lines import PageLines
+from dedup.sites.outline import Outline
+from dedup.sites.site import Site, learn
+from dedup.sites.stored import outline_of
+from dedup.store import Page
+
+HOST = "a.example"
+PAGES = range(30)
+
+
+def _page(number: int, *, ad: int = 0, price: int = 0, body: str = "") -> Page:
+    name = f"item{chr(97 + number)}"  # digits count as one word
+    words = " ".join(f"{name}{each}" for each in ("oak", "elm", "fir", "ash", "yew"))
+    buy = " ".join(f"{name}{each}{'x' * ad}" for each in ("buy", "now", "win"))
+    html = (
+        f"<html><head><title>{name}</title></head><body><main><p>{words * 5}</p>"
+        f"<dl><dt>Price</dt><dd>{price} EUR</dd></dl></main><div class=ad>{buy}</div>{body}"
+        "</body></html>"
+    )
+    return Page(id="", text=words, url=f"http://{HOST}/{number}", title=name, body=html.encode())
+
+
+def _lines(page: Page) -> PageLines:
+    found = whole_page(page)
+    assert found is not None
+    return found
+
+
+def _site() -> Site:
+    pages = (_page(number) for number in PAGES)
+    return Site(
+        learn((outline_of(each) or Outline(), each.title, each.url or "") for each in pages),
+        version=1,
+    )
+
+
+def _visited(rotating: Rotating, site: Site, **changed: int) -> list[bool]:
+    """Visit all pages, the first ones with other values; return which of them differ."""
+    found = []
+    for number in PAGES:
+        now = _page(number, **{name: int(number < n) for name, n in changed.items()})
+        rotating.note_visits(HOST)
+        found.append(rotating.differs(HOST, site, _lines(_page(number)), _lines(now)))
+    return found
+
+
+def test_menus_and_lists_of_links_are_no_part_of_the_whole_page() -> None:
+    links = "".join(f"<li><a href=/{each}>Page {each}</a></li>" for each in "abcd")
+    menus = f"<nav>Menu</nav><aside>Side</aside><footer>Foot</footer><p>Own</p><ul>{links}</ul>"
+    page, plain = _lines(_page(1, body=menus)), _lines(_page(1))
+    new = [line.text for line in page.lines if line.text not in {each.text for each in plain.lines}]
+    assert new == ["Own"]
+
+
+def test_bodies_that_are_large_or_missing_are_not_read() -> None:
+    assert whole_page(_page(1, body="<p>large</p>" * 50_000)) is None
+    assert whole_page(Page(id="", text="text", url=f"http://{HOST}/")) is None
+
+
+@pytest.mark.parametrize("place", ["ad", "price"])
+@pytest.mark.parametrize(("n_pages", "rotates"), [(4, False), (15, False), (16, True)])
+def test_what_differs_on_most_pages_rotates(place: str, n_pages: int, *, rotates: bool) -> None:
+    site, rotating = _site(), Rotating()
+    assert sum(_visited(rotating, site, **{place: n_pages})) == n_pages
+    for number in (0, 29):
+        page = _lines(_page(number))
+        own = page.text_of(rotating.are_own(HOST, site, page))
+        assert ("buy" in own) == (not rotates or place != "ad")
+        assert ("EUR" in own) == (not rotates or place != "price")
+        assert "oak" in own
+    page = _lines(_page(0))
+    assert rotating.are_own("other.example", site, page).all()
+
+
+def test_after_twenty_pages_what_rotates_makes_no_difference() -> None:
+    site, rotating = _site(), Rotating()
+    assert _visited(rotating, site, ad=30) == [True] * 19 + [False] * 11
+    page, now = _lines(_page(3)), _lines(_page(3, ad=1, price=1))
+    assert rotating.differs(HOST, site, page, now)  # its price does, too
