@@ -28,6 +28,9 @@ _BATCH = 1_000
 _MANY = 4
 """If a quarter of a host's pages have other texts, some may be of places that rotate."""
 
+_ROTATING = "rotating"
+"""The name in `meta` of what rotated in the last refresh."""
+
 _WHY_GONE = {"noindex": "marked noindex", "not_html": "no longer a page"}
 _STEPS = 20
 """The latest versions of a page in its history."""
@@ -62,7 +65,6 @@ class Changes:
     Args:
         since: seconds since 1970; None: since the visit before the last.
         folder: of temporary files.
-        rotating: what differs on most pages of the last visit beside their texts.
 
     Raises:
         ValueError: what pages were at that time is deleted.
@@ -72,15 +74,9 @@ class Changes:
         refreshes: those of the job, the first one first.
     """
 
-    def __init__(
-        self,
-        store: JobStore,
-        since: float | None,
-        folder: Path,
-        rotating: Rotating | None = None,
-    ) -> None:
+    def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
         self._store = store
-        self._rotating = rotating or Rotating()
+        self._rotating = Rotating(store.meta(_ROTATING))
         self._site = lru_cache(1)(self._read_site)
         self.refreshes = store.refreshes.changes.refreshes()
         if since is not None:
@@ -288,10 +284,12 @@ def settle(store: JobStore, rotating: Rotating | None = None) -> None:
     `rotating`: what differed on most pages beside their texts.
     """
     store.refreshes.settle()
+    if rotating is not None:
+        store.set_meta(_ROTATING, rotating.to_json())
     with TemporaryDirectory(prefix="dedup-") as folder:
         urls: list[str] = []
         same: list[str] = []
-        for page, found in Changes(store, None, Path(folder), rotating).texts():
+        for page, found in Changes(store, None, Path(folder)).texts():
             if found is None:
                 (same if page.is_beside else urls).append(page.url)
             if len(urls) == _BATCH:

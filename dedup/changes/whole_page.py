@@ -6,6 +6,7 @@ values: price, place, whether it is in stock.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -45,9 +46,13 @@ class Rotating:
     A place is a line without its numbers, if many pages have it, or else the boxes of one kind.
     What is another in most words, on most of the pages that have the place, rotates:
     advertisements, how long the server took, what others look at.
+
+    Args:
+        known: what `to_json` gave of another one; these places rotate, whatever is counted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, known: str | None = None) -> None:
+        self._known = _read(known)
         self._n_visited: Counter[str] = Counter()
         self._found: defaultdict[str, dict[int, tuple[int, float]]] = defaultdict(dict)
         """By host and place: the number of pages that differ, and the share of pages with it."""
@@ -74,11 +79,19 @@ class Rotating:
 
     def are_own(self, host: str, site: Site, page: PageLines) -> Mask:
         """Which lines of a page do not rotate?"""
-        if not self._found[host]:
+        out = self._places_of(host)
+        if not out:
             return np.ones(len(page), np.bool_)
-        places, _ = _places(page, site)
-        out = [place for place in set(places.tolist()) if self._rotates(host, place)]
-        return ~np.isin(places, out)
+        return ~np.isin(_places(page, site)[0], out)
+
+    def to_json(self) -> str:
+        """The places that rotate, by host."""
+        places = {host: self._places_of(host) for host in self._found}
+        return json.dumps({host: found for host, found in places.items() if found})
+
+    def _places_of(self, host: str) -> list[int]:
+        found = self._known.get(host, [])
+        return [*found, *(each for each in self._found.get(host, ()) if self._rotates(host, each))]
 
     def _note(self, host: str, place: int, share: float) -> None:
         n_pages, known = self._found[host].get(place, (0, 0.0))
@@ -89,6 +102,15 @@ class Rotating:
     def _rotates(self, host: str, place: int, at_least: int = _DIFFERING) -> bool:
         n_pages, share = self._found[host].get(place, (0, 0.0))
         return n_pages >= at_least and 2 * n_pages > share * self._n_visited[host]
+
+
+def _read(known: str | None) -> dict[str, list[int]]:
+    """What `Rotating.to_json` gave; nothing if it is damaged."""
+    try:
+        found = json.loads(known or "{}")
+        return {host: np.array(places, np.int64).ravel().tolist() for host, places in found.items()}
+    except (AttributeError, TypeError, ValueError, OverflowError, RecursionError):
+        return {}
 
 
 def _differing(then: PageLines, now: PageLines) -> tuple[Mask, Mask]:

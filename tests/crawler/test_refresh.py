@@ -178,7 +178,7 @@ def _offer_pages(visit: int, **facts: str) -> dict[str, bytes]:
 
 
 def test_facts_beside_the_text_are_told_and_what_rotates_is_not(
-    crawl: Crawler, site: WebSite
+    crawl: Crawler, site: WebSite, tmp_path: Path
 ) -> None:
     site.routes |= _offer_pages(0)
     first = crawl("site", url=site.url)
@@ -191,9 +191,15 @@ def test_facts_beside_the_text_are_told_and_what_rotates_is_not(
         "oakc": "<dd>99.50 EUR</dd><dd>In stock</dd>",
         "elmd": "<dd>21.50 EUR</dd><dd>Sold out</dd>",
     }
-    site.routes |= _offer_pages(2, **facts)
+    site.routes |= _offer_pages(2, **facts, firc="<dd>1.50 EUR</dd><dd>Sold out</dd>")
+    site.routes["/firc"] = site.routes["/firc"].removesuffix(b"</body></html>")  # a part of it
     last = crawl("site", url=site.url, refresh=1)
     assert _told(last, site) == dict.fromkeys(facts, "changed")
+    with SqliteStore(last.folder / "crawl.sqlite", read_only=True) as store:
+        rows = {each.url: each for each in Changes(store, None, tmp_path).rows()}
+    price, stock = (rows[f"{site.url}{name}"] for name in facts)
+    assert (price.came, price.went) == (["99.50 EUR"], ["12.50 EUR"])
+    assert (stock.came, stock.went) == (["Sold out"], ["In stock"])
     found = last.stats["refresh"]
     assert found == {"number": 2, "changed": 2, "unchanged": len(before) - 2}
     assert len(last.rows("SELECT page FROM versions")) == 2

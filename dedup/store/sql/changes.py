@@ -237,8 +237,10 @@ class ChangeQueries(Queries):
         """A page from each version to the next, the latest `limit` steps, the last one first."""
         rows = self._database.all(_VERSIONS, (url, url, limit + 1))
         for (number, host, *now), (_, _, *then) in pairwise(rows):
-            both = (Version(at, title, self._text(number, text)) for at, title, text in (then, now))
-            yield ChangedPage(number, url, host, *both)
+            old, new = (
+                Version(at, title, self._text(number, text)) for at, title, text in (then, now)
+            )
+            yield ChangedPage(number, url, host, old, new)
 
     def redirect(self, url: str) -> str | None:
         """Where a URL redirects to; None: nowhere, as far as is known."""

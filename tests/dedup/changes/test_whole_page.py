@@ -75,6 +75,8 @@ def test_what_differs_on_most_pages_rotates(place: str, n_pages: int, *, rotates
         assert ("buy" in own) == (not rotates or place != "ad")
         assert ("EUR" in own) == (not rotates or place != "price")
         assert "oak" in own
+        again = Rotating(rotating.to_json())
+        assert page.text_of(again.are_own(HOST, site, page)) == own
     page = _lines(_page(0))
     assert rotating.are_own("other.example", site, page).all()
 
@@ -84,3 +86,8 @@ def test_after_twenty_pages_what_rotates_makes_no_difference() -> None:
     assert _visited(rotating, site, ad=30) == [True] * 19 + [False] * 11
     page, now = _lines(_page(3)), _lines(_page(3, ad=1, price=1))
     assert rotating.differs(HOST, site, page, now)  # its price does, too
+
+
+@pytest.mark.parametrize("known", ["", "[", "[1]", "7", '{"a.example": ["x"]}', '{"a.example": 1}'])
+def test_what_is_damaged_names_nothing_that_rotates(known: str) -> None:
+    assert Rotating(known).are_own(HOST, _site(), _lines(_page(0))).all()
