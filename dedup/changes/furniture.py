@@ -172,7 +172,7 @@ def templates(
                 break
             _, _, _, kinds, names, entered = zip(*group, strict=True)
             template, n_own = found[host], n_pages.get(host, 0)
-            if len(kinds) >= (enough := _enough(n_own)):
+            if len(kinds) >= (enough := enough_pages(n_own)):
                 n_lines += 1
                 n_different = len(set(names))
                 are_many = n_different >= enough or len(kinds) < _VERSIONS * n_different
@@ -330,7 +330,7 @@ class Furniture:
         """
         lines = {key: line for line, key in self._differing(page)}
         counts = self._counts(list(lines.values())).tolist()
-        enough = _enough(self._site.n_names)
+        enough = enough_pages(self._site.n_names)
         return {
             key
             for key, count in zip(lines, counts, strict=True)
@@ -363,7 +363,7 @@ class Furniture:
         less: its menu has it, too. Of a title, only what many pages have changed is not.
         """
         labels = frozenset[str]() if again is None else again.labels
-        is_common = self._counts(lines) >= _enough(self._site.n_names)
+        is_common = self._counts(lines) >= enough_pages(self._site.n_names)
         if again is not None:
             is_common &= ~np.isin(_keys(lines), again.moved)
         keys = [line_key(line) for line in lines]
@@ -394,7 +394,8 @@ def _hash(lines: Iterable[str]) -> int:
     return xxh3_64_intdigest("\n".join(lines).encode(errors="replace"))
 
 
-def _enough(n_pages: int) -> int:
+def enough_pages(n_pages: int) -> int:
+    """On how many pages of a host lines belong to its template."""
     return max(AT_LEAST, min(_AT_MOST, round(_SHARE * n_pages)))
 
 

@@ -10,11 +10,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from dedup.changes.furniture import AT_LEAST, Furniture, Shown, Template, UrlNames, templates
-from dedup.changes.lines import Difference, difference
+from dedup.changes.furniture import (
+    AT_LEAST,
+    Furniture,
+    Shown,
+    Template,
+    UrlNames,
+    enough_pages,
+    templates,
+)
+from dedup.changes.lines import PIECE, Difference, IsFurniture, difference, differing_keys
 from dedup.changes.page_names import PageNames
-from dedup.changes.rereading import Rereading
-from dedup.changes.whole_page import Rotating, whole_page
+from dedup.changes.rereading import Reread, Rereading
+from dedup.changes.whole_page import Bodies, Rotating, whole_page, with_links
 from dedup.sites.site import Site
 from dedup.sites.state import read_state
 from dedup.store import JobStore
@@ -25,9 +33,6 @@ from dedup.urls.parts import host_of
 
 _NOTHING = Template()
 _BATCH = 1_000
-_MANY = 4
-"""If a quarter of a host's pages have other texts, some may be of places that rotate."""
-
 _ROTATING = "rotating"
 """The name in `meta` of what rotated in the last refresh."""
 
@@ -91,7 +96,7 @@ class Changes:
         self._n_visited = self._visited()
         self._names = PageNames(store.refreshes.changes.titles)
         self._templates = templates(self._counted(), self._there_by_host(), self._names_of, folder)
-        self._in_texts = self._rotating_in_texts()
+        self._bodies = self._read_bodies()
 
     def rows(self) -> Iterator[Change]:
         """The changes: of hosts, of pages that are there, and of pages that are not."""
@@ -153,22 +158,18 @@ class Changes:
             is_beside=True,
         )
 
-    def _rotating_in_texts(self) -> Rotating:
-        """What differs on most pages of hosts on which many have other texts."""
-        found, changes = Rotating(), self._store.refreshes.changes
+    def _read_bodies(self) -> Bodies:
+        """What differs in the bodies of hosts on which several pages have other texts."""
+        found, changes = Bodies(), self._store.refreshes.changes
         visited = self._n_visited
-        many = {
-            host: visited.get(host, 0)
-            for host, n in self._n_changed.items()
-            if n >= AT_LEAST and _MANY * n >= visited.get(host, 0)
-        }
+        many = {host: visited.get(host, 0) for host, n in self._n_changed.items() if n >= AT_LEAST}
         for page in changes.changed(self.since) if many else ():
             if page.host in many:
-                then, now = map(whole_page, changes.bodies(page.number, self.since))
+                then, now = map(with_links, changes.bodies(page.number, self.since))
                 if then is not None and now is not None:
-                    found.differs(page.host, self._site(page.host), then, now)
+                    found.add(page.host, self._site(page.host), then, now)
         for host, n_pages in many.items():
-            found.note_visits(host, n_pages)
+            found.rotating.note_visits(host, n_pages)
         return found
 
     def _there_by_host(self) -> dict[str, int]:
@@ -195,7 +196,8 @@ class Changes:
         own = numbers | furniture.shared_of(page)
         is_same = difference(page, partial(furniture.has_changed, own)) is None
         labels = furniture.labels_of(page)
-        if is_same and not labels:
+        is_renumbered = not differing_keys(page)
+        if is_same and not labels and not is_renumbered:
             return None
         again = rereading(page, labels)
         furniture.note(labels, again)
@@ -205,9 +207,42 @@ class Changes:
         found = None
         if again.labels or not is_same:
             for each in (page, *again.texts()):
+                is_renumbered |= not differing_keys(each)
                 if (found := difference(each, partial(furniture, again, own))) is None:
                     break
-        return found or difference(again.as_it_was(), partial(furniture, again, own | values))
+        if found is not None:
+            return found
+        whole = again.whole()
+        own |= values | furniture.numbers_of(whole) | furniture.values_of(whole)
+        is_out = partial(furniture, again, own)
+        return difference(whole, self._outside(again, is_out, is_renumbered=is_renumbered))
+
+    def _outside(
+        self, again: Reread, is_furniture: IsFurniture, *, is_renumbered: bool
+    ) -> IsFurniture:
+        """Which lines of a whole page do not count?
+
+        Those that are in no stored text of it, unless the texts differ in numbers alone; and those
+        that came to the bodies of many pages, or left them.
+        """
+        host = again.page.host
+        enough = enough_pages(self._n_pages.get(host, 0))
+
+        def is_out(lines: Sequence[str]) -> list[bool]:
+            every = zip(
+                lines,
+                is_furniture(lines),
+                self._bodies.are_on(host, enough, lines),
+                strict=True,
+            )
+            return [
+                out
+                or on_many
+                or not (is_renumbered or line in again.stored or line.startswith(PIECE))
+                for line, out, on_many in every
+            ]
+
+        return is_out
 
     def _read_site(self, host: str) -> Site:
         return read_state(host, self._store.learned.site(host)).site
@@ -224,7 +259,7 @@ class Changes:
                 self.since,
                 n_pages=self._n_pages.get(host, 0),
                 is_new=self._n_changed[host] >= AT_LEAST,
-                are_own=partial(self._in_texts.are_own, host, site),
+                are_own=partial(self._bodies.rotating.are_own, host, site),
             )
             are_names = partial(self._names.are_names, host)
             furniture = Furniture(template, site, are_names, self._n_visited.get(host, 0))

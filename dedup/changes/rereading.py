@@ -112,18 +112,21 @@ class Reread:
                     then=page.then._replace(text=old), now=page.now._replace(text=new)
                 )
 
-    def as_it_was(self) -> ChangedPage:
-        """The page with those lines of its texts alone that came to the whole page, or left it."""
-        then, now = (each.whole_lines() for each in (self.then, self.now))
-        page = self.page
-        both = (page.then, then, now), (page.now, now, then)
-        old, new = (
-            version._replace(
-                text="\n".join(each for each in version.text.split("\n") if own[each] > other[each])
+    def whole(self) -> ChangedPage:
+        """The page with all of its lines as its text, menus aside."""
+        then, now = (
+            version._replace(text=each.whole_text())
+            for version, each in zip(
+                (self.page.then, self.page.now), (self.then, self.now), strict=True
             )
-            for version, own, other in both
         )
-        return page._replace(then=old, now=new)
+        return self.page._replace(then=then, now=now)
+
+    @cached_property
+    def stored(self) -> frozenset[str]:
+        """The lines of both stored texts."""
+        both = self.page.then, self.page.now
+        return frozenset(line.strip() for each in both for line in each.text.split("\n"))
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -189,10 +192,9 @@ class _Body:
             return lines
         return PageLines(Outline(self.outline.boxes, list(compress(lines.lines, are_own))))
 
-    def whole_lines(self) -> Counter[str]:
-        """The lines of the whole page, menus aside."""
+    def whole_text(self) -> str:
         lines = PageLines(without_menus(self.outline, self.title))
-        return Counter(lines.text_of(self.are_own(lines)).split("\n"))
+        return lines.text_of(self.are_own(lines))
 
     def text(self, lines: PageLines, site: Site) -> str | None:
         found = site.read_again(lines, self.name, self.title)

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Iterable
+from itertools import compress, islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.changes.navigation import without_menus
+from dedup.changes.dates import without_ages
+from dedup.changes.lines import line_key
+from dedup.changes.navigation import own_lines, without_menus
 from dedup.sites.lines import PageLines, box_kinds
+from dedup.sites.outline import Outline
 from dedup.sites.own_text import Mask
 from dedup.sites.site import Site
 from dedup.sites.stored import outline_of
@@ -31,19 +37,66 @@ _DIFFERING, _KEPT = 5, 20
 """Of a place that rotates: pages on which it differed, so that it counts as one, and so that pages
 that differ in nothing else are not even kept up to the end of the visit."""
 
+_NO_KEY = -1
 _MAX_PLACES = 100_000
+_LINES_A_PAGE = 1_000
 
 
 def whole_page(page: Page) -> PageLines | None:
-    """The lines of a page but for what leads elsewhere; None: its body cannot be read."""
-    outline = None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
+    """The lines of a page but for menus and sidebars; None: its body cannot be read."""
+    outline = _outline(page)
     return None if outline is None else PageLines(without_menus(outline, page.title))
+
+
+def with_links(page: Page) -> PageLines | None:
+    """The same with lines of a link and few words, and with boxes beside the text."""
+    outline = _outline(page)
+    return None if outline is None else PageLines(own_lines(outline, page.title))
+
+
+def _outline(page: Page) -> Outline | None:
+    return None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
+
+
+class Bodies:
+    """What differs in the bodies of the changed pages of hosts.
+
+    Attributes:
+        rotating: which places do on most pages.
+    """
+
+    def __init__(self) -> None:
+        self.rotating = Rotating()
+        self._n_pages: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._n_keys = 0
+
+    def add(self, host: str, site: Site, then: PageLines, now: PageLines) -> None:
+        """Count a page."""
+        self.rotating.differs(host, site, then, now)
+        found = self._n_pages[host]
+        lines = (
+            line.text
+            for page, is_other in zip((then, now), _differing(then, now), strict=True)
+            for line in compress(page.lines, is_other)
+        )
+        for key in set(map(line_key, islice(lines, _LINES_A_PAGE))):
+            self._n_keys += key not in found
+            if key in found or self._n_keys <= _MAX_PLACES:
+                found[key] += 1
+
+    def are_on(self, host: str, n_pages: int, lines: Iterable[str]) -> list[bool]:
+        """Which lines, or all of their cells, came or went on so many pages?"""
+        found = self._n_pages[host]
+        return [
+            all(found[line_key(cell)] >= n_pages for cell in line.split("\t")) for line in lines
+        ]
 
 
 class Rotating:
     """Counts on how many visited pages of a host each place has other words than before.
 
-    A place is a line without its numbers, if many pages have it, or else the boxes of one kind.
+    A place is the boxes of one kind, or, if many pages have a line, that line in them as long as
+    its numbers alone differ.
     What is another in most words, on most of the pages that have the place, rotates:
     advertisements, how long the server took, what others look at.
 
@@ -66,8 +119,12 @@ class Rotating:
         """Count how a page differs: does it in more than what is known to rotate?"""
         n_words, n_other = Counter[int](), Counter[int]()
         shares: dict[int, float] = {}
-        for page, is_other in zip((then, now), _differing(then, now), strict=True):
-            places, share = _places(page, site)
+        are_other = _differing(then, now)
+        both = [_Places.of(page, site) for page in (then, now)]
+        old, new = (each.keys[other] for each, other in zip(both, are_other, strict=True))
+        same = np.intersect1d(old, new)
+        for page, found, is_other in zip((then, now), both, are_other, strict=True):
+            places, share = found.with_keys(same[same != _NO_KEY])
             shares.update(zip(places.tolist(), share.tolist(), strict=True))
             for place, size, other in zip(places.tolist(), page.sizes, is_other, strict=True):
                 n_words[place] += size
@@ -82,7 +139,8 @@ class Rotating:
         out = self._places_of(host)
         if not out:
             return np.ones(len(page), np.bool_)
-        return ~np.isin(_places(page, site)[0], out)
+        found = _Places.of(page, site)
+        return ~(np.isin(found.kinds, out) | np.isin(found.keys, out))
 
     def to_json(self) -> str:
         """The places that rotate, by host."""
@@ -115,25 +173,44 @@ def _read(known: str | None) -> dict[str, list[int]]:
 
 def _differing(then: PageLines, now: PageLines) -> tuple[Mask, Mask]:
     """Which lines of each version does the other one not have as often?"""
-    both = [[line.text for line in page.lines] for page in (then, now)]
+    both = [[without_ages(line.text.lower()) for line in page.lines] for page in (then, now)]
     n_then, n_now = map(Counter, both)
     other = {text for text in n_then.keys() | n_now.keys() if n_then[text] != n_now[text]}
     first, second = (np.array([text in other for text in each], np.bool_) for each in both)
     return first, second
 
 
-def _places(page: PageLines, site: Site) -> tuple[Places, NDArray[np.float64]]:
-    """The place of each line, and on which share of the site's pages it is at most.
+class _Places(NamedTuple):
+    """Where the lines of a page are.
 
-    Small boxes are not counted; the share of the next one around them is.
+    Attributes:
+        kinds: of the innermost box around each line.
+        keys: of each line that many pages have, in boxes of its kind; `_NO_KEY`: few have it.
+        shares, key_shares: on which share of the site's pages these are, at most: small boxes are
+            not counted, and new ones not yet, but those around them are.
     """
-    known = site.known_of(page, None)
-    n_pages = np.zeros(len(page))
-    for first, end, n in zip(page.first, page.end, known.n_pages, strict=True):
-        n_pages[first:end] = n
-    kinds = box_kinds(page.outline.boxes)
-    of_lines = np.array([kinds[line.box] for line in page.lines], np.int64)
-    are_many = known.counts >= _MANY
-    places = np.where(are_many, page.keys.astype(np.int64) | (1 << 32), of_lines)
-    shares = np.where(are_many, known.counts, n_pages) / max(1, known.n_names)
-    return places, shares
+
+    kinds: Places
+    keys: Places
+    shares: NDArray[np.float64]
+    key_shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, page: PageLines, site: Site) -> _Places:
+        known = site.known_of(page, None)
+        n_names = max(1, known.n_names)
+        n_pages = np.full(len(page), n_names, np.float64)
+        for first, end, n in zip(page.first, page.end, known.n_pages, strict=True):
+            n_pages[first:end] = n or n_pages[first:end]
+        kinds = box_kinds(page.outline.boxes)
+        of_lines = np.array([kinds[line.box] for line in page.lines], np.int64)
+        in_boxes = (page.keys.astype(np.int64) << 30) ^ of_lines | (1 << 62)
+        keys = np.where(known.counts >= _MANY, in_boxes, _NO_KEY)
+        shares = n_pages / n_names
+        return cls(of_lines, keys, shares, np.minimum(shares, known.counts / n_names))
+
+    def with_keys(self, keys: Places) -> tuple[Places, NDArray[np.float64]]:
+        """The place of each line, and its share; those with such a key are of their own."""
+        is_key = np.isin(self.keys, keys)
+        places = np.where(is_key, self.keys, self.kinds)
+        return places, np.where(is_key, self.key_shares, self.shares)

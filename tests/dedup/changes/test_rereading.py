@@ -297,7 +297,8 @@ def _offer(topic: str, at: float, ad: str, **facts: str) -> Page:
     table = "".join(f"<tr><th>{name}<td>{value}" for name, value in rows.items())
     own = "".join(f"<p>{line}</p>" for line in _own(topic))
     body = f"<table class=facts>{table}</table><div class=own>{own}</div><p class=ad>{ad}</p>"
-    text = [*(f"{name}\t{value}" for name, value in rows.items()), *_own(topic), ad]
+    said = re.sub("<[^>]+>", "", ad)
+    text = [*(f"{name}\t{value}" for name, value in rows.items()), *_own(topic), said]
     return _page(topic, body, text, at)
 
 
@@ -318,12 +319,36 @@ def test_facts_that_a_reading_leaves_out_are_told_if_the_page_has_others(
     assert told.went == ["maker\tBorealis", "weight\t3 kg"]
 
 
+def test_facts_are_told_although_a_counter_in_the_text_differs_on_all_pages(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    def page(topic: str, at: float, seen: int, **facts: str) -> Page:
+        counter = f"{seen} people look at this {topic}"
+        own = "\n".join([*_own(topic), counter])  # which has no facts
+        return replace(_offer(topic, at, counter, **facts), text=own)
+
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+    pages = {topic: page(topic, 500.0, at) for at, topic in enumerate(topics)}
+    numbers = _crawled(store, pages)
+    store.refreshes.begin()
+    for at, topic in enumerate(topics):
+        facts = {"maker": "Cobalt"} if topic == "dj" else {}
+        new = page(topic, next(clock), 3 * at + 7, **facts)
+        store.refreshes.replace_page(numbers[topic], new, {})
+        store.refreshes.note_visit(SITE + topic, "changed")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert [(each.url, each.came) for each in rows] == [(f"{SITE}dj", ["maker\tCobalt"])]
+
+
+@pytest.mark.parametrize("link", ["{}", "<a href=/x>{}</a>"])
 @pytest.mark.parametrize(("n_pages", "n_told"), [(24, 1), (13, 1), (12, 13)])
 def test_advertisements_in_texts_that_differ_on_most_pages_are_not_told(
-    store: JobStore, tmp_path: Path, clock: Iterator[float], n_pages: int, n_told: int
+    store: JobStore, tmp_path: Path, clock: Iterator[float], n_pages: int, n_told: int, link: str
 ) -> None:
     def ad(topic: str, visit: int) -> str:
-        return " ".join(f"{topic}{each}{'xy'[visit]}" for each in ("buy", "this", "now", "here"))
+        words = " ".join(f"{topic}{each}{'xy'[visit]}" for each in ("buy", "this", "now", "here"))
+        return f"{link.format(words)} by me"
 
     topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
     numbers = _crawled(store, {topic: _offer(topic, 500.0, ad(topic, 0)) for topic in topics})

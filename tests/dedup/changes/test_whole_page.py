@@ -91,3 +91,30 @@ def test_after_twenty_pages_what_rotates_makes_no_difference() -> None:
 @pytest.mark.parametrize("known", ["", "[", "[1]", "7", '{"a.example": ["x"]}', '{"a.example": 1}'])
 def test_what_is_damaged_names_nothing_that_rotates(known: str) -> None:
     assert Rotating(known).are_own(HOST, _site(), _lines(_page(0))).all()
+
+
+def test_how_long_ago_something_was_is_no_difference() -> None:
+    site, rotating = _site(), Rotating()
+    then, now = (_page(1, body=f"<p>1.9.{n} - {n} days ago</p>") for n in (3, 4))
+    old = _page(1, body="<p>1.9.3 - 2 days ago</p>")
+    assert not rotating.differs(HOST, site, _lines(old), _lines(then))
+    assert rotating.differs(HOST, site, _lines(then), _lines(now))
+
+
+def test_what_rotates_in_other_boxes_is_the_pages_own_elsewhere() -> None:
+    def page(number: int, visit: int) -> Page:
+        return _page(
+            number, price=number, body=f"<div class=card>{number + 100 + visit * 7} EUR</div>"
+        )
+
+    site = learn(
+        (outline_of(each) or Outline(), each.title, each.url or "")
+        for each in (page(number, 0) for number in PAGES)
+    )
+    rotating, known = Rotating(), Site(site, version=1)
+    for number in PAGES:
+        rotating.note_visits(HOST)
+        rotating.differs(HOST, known, _lines(page(number, 0)), _lines(page(number, 1)))
+    lines = _lines(page(4, 1))
+    own = lines.text_of(rotating.are_own(HOST, known, lines)).split("\n")
+    assert ("4 EUR" in own, "111 EUR" in own) == (True, False)
