@@ -78,7 +78,7 @@ _AT_ENDS = re.compile(rf"^(?:{VARIABLE}[年月日号]|\W)+|(?:{VARIABLE}[年月�
 _INDEX = re.compile(r"/(?:index\.html?)?$")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _KEY_CHARACTERS = 200
-_REMEMBERED_KEYS = 8_192
+_REMEMBERED_KEYS = 65_536
 """Lines of a page are asked for many times, and its neighbours share some."""
 
 _DIGITS = re.compile(r"\d+")
