@@ -96,9 +96,8 @@ class Rotating:
     """Counts on how many visited pages of a host each place has other words than before.
 
     A place is the boxes of one kind, or, if many pages have a line, that line in them as long as
-    its numbers alone differ.
-    What is another in most words, on most of the pages that have the place, rotates:
-    advertisements, how long the server took, what others look at.
+    its numbers alone differ. What is another in most words, on most of the pages that may have the
+    place, rotates: advertisements, how long the server took, what others look at.
 
     Args:
         known: what `to_json` gave of another one; these places rotate, whatever is counted.
@@ -110,10 +109,13 @@ class Rotating:
         self._found: defaultdict[str, dict[int, tuple[int, float]]] = defaultdict(dict)
         """By host and place: the number of pages that differ, and the share of pages with it."""
         self._n_places = 0
+        self._last: dict[str, list[int]] = {}
+        """The places of a host that rotate, as long as nothing is counted."""
 
     def note_visits(self, host: str, n_pages: int = 1) -> None:
         """Count pages of a host that were visited, and may be compared."""
         self._n_visited[host] += n_pages
+        self._last.pop(host, None)
 
     def differs(self, host: str, site: Site, then: PageLines, now: PageLines) -> bool:
         """Count how a page differs: does it in more than what is known to rotate?"""
@@ -148,10 +150,13 @@ class Rotating:
         return json.dumps({host: found for host, found in places.items() if found})
 
     def _places_of(self, host: str) -> list[int]:
-        found = self._known.get(host, [])
-        return [*found, *(each for each in self._found.get(host, ()) if self._rotates(host, each))]
+        if host not in self._last:
+            found = (each for each in self._found.get(host, ()) if self._rotates(host, each))
+            self._last = {host: [*self._known.get(host, []), *found]}
+        return self._last[host]
 
     def _note(self, host: str, place: int, share: float) -> None:
+        self._last.pop(host, None)
         n_pages, known = self._found[host].get(place, (0, 0.0))
         self._n_places += not n_pages
         if n_pages or self._n_places <= _MAX_PLACES:
