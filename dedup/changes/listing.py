@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -19,9 +19,16 @@ from dedup.changes.furniture import (
     enough_pages,
     templates,
 )
-from dedup.changes.lines import PIECE, Difference, IsFurniture, difference, differing_keys
+from dedup.changes.lines import (
+    PIECE,
+    Difference,
+    IsFurniture,
+    difference,
+    differing_keys,
+    line_key,
+)
 from dedup.changes.page_names import PageNames
-from dedup.changes.rereading import Reread, Rereading
+from dedup.changes.rereading import Rereading
 from dedup.changes.whole_page import Bodies, Rotating, whole_page, with_links
 from dedup.sites.site import Site
 from dedup.sites.state import read_state
@@ -92,7 +99,10 @@ class Changes:
         self._last: tuple[str, Furniture, Rereading] | None = None
         pages = store.refreshes.changes.pages_by_host()
         self._n_pages = pages
+        self._n_new: Counter[str] = Counter()
+        """How many pages of each host have a new version."""
         self._n_changed: Counter[str] = Counter()
+        """How many of these have another text."""
         self._n_visited = self._visited()
         self._names = PageNames(store.refreshes.changes.titles)
         self._templates = templates(self._counted(), self._there_by_host(), self._names_of, folder)
@@ -137,6 +147,7 @@ class Changes:
     def _counted(self) -> Iterator[ChangedPage]:
         """The pages with a new version; they are counted by host."""
         for page in self._changed():
+            self._n_new[page.host] += 1
             self._n_changed[page.host] += not page.is_beside
             yield page
 
@@ -159,10 +170,10 @@ class Changes:
         )
 
     def _read_bodies(self) -> Bodies:
-        """What differs in the bodies of hosts on which several pages have other texts."""
+        """What differs in the bodies of hosts on which several pages have new versions."""
         found, changes = Bodies(), self._store.refreshes.changes
         visited = self._n_visited
-        many = {host: visited.get(host, 0) for host, n in self._n_changed.items() if n >= AT_LEAST}
+        many = {host: visited.get(host, 0) for host, n in self._n_new.items() if n >= AT_LEAST}
         for page in changes.changed(self.since) if many else ():
             if page.host in many:
                 then, now = map(with_links, changes.bodies(page.number, self.since))
@@ -192,7 +203,8 @@ class Changes:
         furniture, rereading = self._known(page.host)
         numbers, values = furniture.numbers_of(page), furniture.values_of(page)
         if page.is_beside:
-            return difference(page, partial(furniture, None, numbers | values))
+            is_furniture = partial(furniture, None, numbers | values)
+            return self._of_whole(page, is_furniture, numbers)
         own = numbers | furniture.shared_of(page)
         is_same = difference(page, partial(furniture.has_changed, own)) is None
         labels = furniture.labels_of(page)
@@ -213,36 +225,38 @@ class Changes:
         if found is not None:
             return found
         whole = again.whole()
-        own |= values | furniture.numbers_of(whole) | furniture.values_of(whole)
-        is_out = partial(furniture, again, own)
-        return difference(whole, self._outside(again, is_out, is_renumbered=is_renumbered))
+        numbers |= furniture.numbers_of(whole)
+        own |= numbers | values | furniture.values_of(whole)
+        stored = None if is_renumbered else again.stored
+        return self._of_whole(whole, partial(furniture, again, own), numbers, stored)
 
-    def _outside(
-        self, again: Reread, is_furniture: IsFurniture, *, is_renumbered: bool
-    ) -> IsFurniture:
-        """Which lines of a whole page do not count?
+    def _of_whole(
+        self,
+        page: ChangedPage,
+        is_furniture: IsFurniture,
+        numbers: Collection[str],
+        stored: Collection[str] | None = None,
+    ) -> Difference | None:
+        """How a page differs that is given with all of its lines; None: not at all.
 
-        Those that are in no stored text of it, unless the texts differ in numbers alone; and those
-        that came to the bodies of many pages, or left them.
+        Lines that came to the bodies of many pages, or left them, do not count, unless their
+        numbers are the page's own, nor does another order.
+
+        `stored`: the lines of the page's texts; others do not count. None: they do.
         """
-        host = again.page.host
-        enough = enough_pages(self._n_pages.get(host, 0))
+        enough = enough_pages(self._n_pages.get(page.host, 0))
 
         def is_out(lines: Sequence[str]) -> list[bool]:
-            every = zip(
-                lines,
-                is_furniture(lines),
-                self._bodies.are_on(host, enough, lines),
-                strict=True,
-            )
+            on_many = self._bodies.are_on(page.host, enough, lines)
             return [
                 out
-                or on_many
-                or not (is_renumbered or line in again.stored or line.startswith(PIECE))
-                for line, out, on_many in every
+                or (many and line_key(line) not in numbers)
+                or not (stored is None or line in stored or line.startswith(PIECE))
+                for line, out, many in zip(lines, is_furniture(lines), on_many, strict=True)
             ]
 
-        return is_out
+        found = difference(page, is_out)
+        return found if found is not None and (found.came or found.went) else None
 
     def _read_site(self, host: str) -> Site:
         return read_state(host, self._store.learned.site(host)).site

@@ -186,19 +186,21 @@ class _Body:
         return own is None or are_most(lists, self.outline, own)
 
     def own_lines(self, *, is_list: bool) -> PageLines:
-        lines = PageLines(own_lines(self.outline, self.title, is_list=is_list))
-        are_own = self.are_own(lines)
-        if are_own.all() or not are_own.any():
-            return lines
-        return PageLines(Outline(self.outline.boxes, list(compress(lines.lines, are_own))))
+        return PageLines(own_lines(self.outline, self.title, is_list=is_list))
 
     def whole_text(self) -> str:
         lines = PageLines(without_menus(self.outline, self.title))
         return lines.text_of(self.are_own(lines))
 
     def text(self, lines: PageLines, site: Site) -> str | None:
+        """The text of some lines, without what rotates."""
         found = site.read_again(lines, self.name, self.title)
-        return None if found is None else found.text
+        if found is None:
+            return None
+        out = {line.text for line in compress(lines.lines, ~self.are_own(lines))}
+        return "\n".join(
+            line for line in found.text.split("\n") if not out.issuperset(line.split("\t"))
+        )
 
     @cached_property
     def words(self) -> Words:

@@ -97,7 +97,8 @@ class Rotating:
 
     A place is the boxes of one kind, or, if many pages have a line, that line in them as long as
     its numbers alone differ. What is another in most words, on most of the pages that may have the
-    place, rotates: advertisements, how long the server took, what others look at.
+    place, rotates: advertisements, how long the server took, what others look at. Pages that differ
+    in most words, such as lists that got an entry at their top, say nothing of that.
 
     Args:
         known: what `to_json` gave of another one; these places rotate, whatever is counted.
@@ -131,8 +132,9 @@ class Rotating:
             for place, size, other in zip(places.tolist(), page.sizes, is_other, strict=True):
                 n_words[place] += size
                 n_other[place] += size * other
+        is_rewritten = 2 * n_other.total() > n_words.total()
         for place, n in n_other.items():
-            if 2 * n > n_words[place]:
+            if 2 * n > n_words[place] and not is_rewritten:
                 self._note(host, place, shares[place])
         return any(n and not self._rotates(host, place, _KEPT) for place, n in n_other.items())
 
