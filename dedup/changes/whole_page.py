@@ -37,6 +37,9 @@ _DIFFERING, _KEPT = 5, 20
 """Of a place that rotates: pages on which it differed, so that it counts as one, and so that pages
 that differ in nothing else are not even kept up to the end of the visit."""
 
+_LEAST_SHARE = 0.25
+"""Of the pages of a host: what differs on fewer may be lists that all got an entry."""
+
 _NO_KEY = -1
 _MAX_PLACES = 100_000
 _LINES_A_PAGE = 1_000
@@ -166,7 +169,8 @@ class Rotating:
 
     def _rotates(self, host: str, place: int, at_least: int = _DIFFERING) -> bool:
         n_pages, share = self._found[host].get(place, (0, 0.0))
-        return n_pages >= at_least and 2 * n_pages > share * self._n_visited[host]
+        least = max(share / 2, _LEAST_SHARE) * self._n_visited[host]
+        return n_pages >= at_least and n_pages > least
 
 
 def _read(known: str | None) -> dict[str, list[int]]:
