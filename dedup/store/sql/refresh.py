@@ -114,7 +114,7 @@ FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = :
 
 _TAKE_VERSION_BACK = """
 UPDATE pages SET fetched_at = v.fetched_at, body = v.body FROM versions AS v
-WHERE v.page = pages.number AND pages.url = ? AND v.fetched_at =
+WHERE v.page = pages.number AND pages.url = ? AND v.text = pages.text AND v.fetched_at =
     (SELECT max(fetched_at) FROM versions WHERE page = pages.number)
 """
 _DROP_CURRENT_VERSION = """
@@ -328,7 +328,7 @@ class Refreshes:
         )
 
     def take_back(self, urls: Sequence[str]) -> None:
-        """Give pages the versions before their last ones, which say the same."""
+        """Give pages the versions before their last ones, where these have the same text."""
         number = self.current()
         with self._database.unit(weight=0) as connection:
             for url in urls:

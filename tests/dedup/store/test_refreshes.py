@@ -241,3 +241,14 @@ def test_a_version_that_is_taken_back_leaves_the_page_as_it_was(store: JobStore)
     assert list(told.new(1.5e9)) == []
     outcomes = [[visit.outcome for visit in told.visits(SITE + name)] for name in "ab"]
     assert outcomes == [["unchanged"], ["changed"]]
+
+
+def test_a_version_with_another_text_is_not_taken_back(store: JobStore) -> None:
+    number = store.add(replace(_page("A text.", "a"), fetched_at=1e9, body=b"first"), {})
+    store.refreshes.begin()
+    for at, (text, body) in enumerate([("Another text.", b"other"), ("A text.", b"last")]):
+        new = replace(_page(text, "a"), fetched_at=2e9 + at, body=body)
+        store.refreshes.replace_page(number, new, {})
+    store.refreshes.take_back([SITE + "a"])
+    page = store.page(number)
+    assert (page.text, page.body, page.fetched_at) == ("A text.", b"last", 2e9 + 1)
