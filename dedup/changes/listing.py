@@ -29,7 +29,7 @@ from dedup.changes.lines import (
 )
 from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
-from dedup.changes.whole_page import Bodies, Rotating, whole_page, with_links
+from dedup.changes.whole_page import Bodies, Rotating, whole_pages
 from dedup.sites.site import Site
 from dedup.sites.state import read_state
 from dedup.store import JobStore
@@ -159,9 +159,9 @@ class Changes:
 
     def _beside(self, page: ChangedPage) -> ChangedPage:
         bodies = self._store.refreshes.changes.bodies(page.number, self.since)
-        then, now = map(whole_page, bodies)
-        if then is None or now is None:
+        if (both := whole_pages(*bodies)) is None:
             return page
+        then, now = both
         are_own = partial(self._rotating.are_own, page.host, self._site(page.host))
         return page._replace(
             then=page.then._replace(text=then.text_of(are_own(then))),
@@ -176,9 +176,8 @@ class Changes:
         many = {host: visited.get(host, 0) for host, n in self._n_new.items() if n >= AT_LEAST}
         for page in changes.changed(self.since) if many else ():
             if page.host in many:
-                then, now = map(with_links, changes.bodies(page.number, self.since))
-                if then is not None and now is not None:
-                    found.add(page.host, self._site(page.host), then, now)
+                bodies = changes.bodies(page.number, self.since)
+                found.add(page.host, self._site(page.host), *bodies)
         for host, n_pages in many.items():
             found.rotating.note_visits(host, n_pages)
         return found

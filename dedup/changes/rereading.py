@@ -22,8 +22,8 @@ from dedup.changes.navigation import (
     beside,
     link_lists,
     own_lines,
-    without_menus,
 )
+from dedup.changes.whole_page import both_whole
 from dedup.sites.learner import MAX_OUTLINE_BYTES
 from dedup.sites.lines import Keys, PageLines, Words, words_of
 from dedup.sites.outline import Outline
@@ -114,13 +114,13 @@ class Reread:
 
     def whole(self) -> ChangedPage:
         """The page with all of its lines as its text, menus aside."""
+        page, both = self.page, (self.then, self.now)
+        lines = both_whole(*((each.outline, each.title) for each in both))
         then, now = (
-            version._replace(text=each.whole_text())
-            for version, each in zip(
-                (self.page.then, self.page.now), (self.then, self.now), strict=True
-            )
+            version.text_of(each.are_own(version))
+            for each, version in zip(both, lines, strict=True)
         )
-        return self.page._replace(then=then, now=now)
+        return page._replace(then=page.then._replace(text=then), now=page.now._replace(text=now))
 
     @cached_property
     def stored(self) -> frozenset[str]:
@@ -187,10 +187,6 @@ class _Body:
 
     def own_lines(self, *, is_list: bool) -> PageLines:
         return PageLines(own_lines(self.outline, self.title, is_list=is_list))
-
-    def whole_text(self) -> str:
-        lines = PageLines(without_menus(self.outline, self.title))
-        return lines.text_of(self.are_own(lines))
 
     def text(self, lines: PageLines, site: Site) -> str | None:
         """The text of some lines, without what rotates."""

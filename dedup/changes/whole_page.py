@@ -45,16 +45,36 @@ _MAX_PLACES = 100_000
 _LINES_A_PAGE = 1_000
 
 
-def whole_page(page: Page) -> PageLines | None:
-    """The lines of a page but for menus and sidebars; None: its body cannot be read."""
-    outline = _outline(page)
-    return None if outline is None else PageLines(without_menus(outline, page.title))
+def whole_pages(then: Page, now: Page) -> tuple[PageLines, PageLines] | None:
+    """Both versions of a page without menus, see `both_whole`; None: a body cannot be read."""
+    old, new = map(_outline, (then, now))
+    if old is None or new is None:
+        return None
+    return both_whole((old, then.title), (new, now.title))
 
 
-def with_links(page: Page) -> PageLines | None:
-    """The same with lines of a link and few words, and with boxes beside the text."""
-    outline = _outline(page)
-    return None if outline is None else PageLines(own_lines(outline, page.title))
+def both_whole(then: tuple[Outline, str], now: tuple[Outline, str]) -> tuple[PageLines, PageLines]:
+    """Both versions of a page, given with their titles, but for menus and sidebars.
+
+    Nor do they have lines that both have as often, but one of them in a menu.
+    """
+    kept = [without_menus(outline, title) for outline, title in (then, now)]
+    n_then, n_now = map(_line_counts, (then[0], now[0]))
+    n_old, n_new = map(_line_counts, kept)
+    moved = {
+        text
+        for text in n_old.keys() | n_new.keys()
+        if n_old[text] != n_new[text] and n_then[text] == n_now[text]
+    }
+    old, new = (
+        PageLines(Outline(each.boxes, [line for line in each.lines if line.text not in moved]))
+        for each in kept
+    )
+    return old, new
+
+
+def _line_counts(page: Outline) -> Counter[str]:
+    return Counter(line.text for line in page.lines)
 
 
 def _outline(page: Page) -> Outline | None:
@@ -73,13 +93,17 @@ class Bodies:
         self._n_pages: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._n_keys = 0
 
-    def add(self, host: str, site: Site, then: PageLines, now: PageLines) -> None:
-        """Count a page."""
-        self.rotating.differs(host, site, then, now)
+    def add(self, host: str, site: Site, then: Page, now: Page) -> None:
+        """Count a page, menus included; what rotates, without lists of links."""
+        old, new = map(_outline, (then, now))
+        if old is None or new is None:
+            return
+        both = PageLines(own_lines(old, then.title)), PageLines(own_lines(new, now.title))
+        self.rotating.differs(host, site, *both)
         found = self._n_pages[host]
         lines = (
             line.text
-            for page, is_other in zip((then, now), _differing(then, now), strict=True)
+            for page, is_other in zip((old, new), _differing(old, new), strict=True)
             for line in compress(page.lines, is_other)
         )
         for key in set(map(line_key, islice(lines, _LINES_A_PAGE))):
@@ -182,7 +206,7 @@ def _read(known: str | None) -> dict[str, list[int]]:
         return {}
 
 
-def _differing(then: PageLines, now: PageLines) -> tuple[Mask, Mask]:
+def _differing(then: Outline | PageLines, now: Outline | PageLines) -> tuple[Mask, Mask]:
     """Which lines of each version does the other one not have as often?"""
     both = [[without_ages(line.text.lower()) for line in page.lines] for page in (then, now)]
     n_then, n_now = map(Counter, both)

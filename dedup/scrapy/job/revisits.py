@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from dedup.changes.whole_page import Rotating, whole_page
+from dedup.changes.whole_page import Rotating, whole_pages
 from dedup.document import Document
 from dedup.revisits import Schedule
 from dedup.scrapy.job.doubts import Belief, Doubts, has_end
@@ -144,11 +144,10 @@ class Revisits:
             return False
         if self._is_cut(number, page):
             return False
-        then, now = whole_page(stored), whole_page(page)
-        if then is None or now is None:
+        if (both := whole_pages(stored, page)) is None:
             return False
         url = page.url or ""
-        return self.rotating.differs(host_of(url), self._site(url), then, now)
+        return self.rotating.differs(host_of(url), self._site(url), *both)
 
     def note_unchanged(self, url: str) -> None:
         """Count the visit of a stored page whose text is known to be the same."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.changes.whole_page import Rotating, whole_page
+from dedup.changes.whole_page import Rotating, whole_pages
 from dedup.sites.lines import PageLines
 from dedup.sites.outline import Outline
 from dedup.sites.site import Site, learn
@@ -28,9 +28,9 @@ def _page(number: int, *, ad: int = 0, price: int = 0, body: str = "") -> Page:
 
 
 def _lines(page: Page) -> PageLines:
-    found = whole_page(page)
+    found = whole_pages(page, page)
     assert found is not None
-    return found
+    return found[0]
 
 
 def _site() -> Site:
@@ -60,8 +60,22 @@ def test_menus_and_lists_of_links_are_no_part_of_the_whole_page() -> None:
 
 
 def test_bodies_that_are_large_or_missing_are_not_read() -> None:
-    assert whole_page(_page(1, body="<p>large</p>" * 50_000)) is None
-    assert whole_page(Page(id="", text="text", url=f"http://{HOST}/")) is None
+    for page in (
+        _page(1, body="<p>large</p>" * 50_000),
+        Page(id="", text="text", url=f"http://{HOST}/"),
+    ):
+        assert whole_pages(page, _page(1)) is None
+        assert whole_pages(_page(1), page) is None
+
+
+def test_lines_that_one_version_alone_has_in_a_menu_are_not_in_the_other() -> None:
+    then = _page(1, body="<nav><p>Edit this page</p></nav><p>Own</p><p>Edit it</p>")
+    now = _page(1, body="<p>Edit this page</p><p>Own</p><p>Edit it</p><p>Edit it</p>")
+    found = whole_pages(then, now)
+    assert found is not None
+    old, new = ([line.text for line in page.lines] for page in found)
+    assert "Own" in old
+    assert new == [*old, "Edit it"]
 
 
 @pytest.mark.parametrize("place", ["ad", "price"])
