@@ -207,19 +207,20 @@ def _leads_to_neighbour(line: Line) -> bool:
 def without_trails(page: Outline, title: str) -> Outline:
     """The page without trails: lines of links down to its name, its title or a heading."""
     headings = (line.text for line in page.lines if line.block in _HEADINGS)
-    names = {_spaced(each) for each in (*split_title(title), *headings)}
+    names = {words_in(each) for each in (*split_title(title), *headings)}
     kept = [line for line in page.lines if not _is_trail(line, names)]
     return Outline(page.boxes, kept) if kept else page
 
 
 def _is_trail(line: Line, names: set[str]) -> bool:
-    name = _spaced(line.plain)
-    if name in {"", _spaced(line.text)}:  # it has nothing else than links, or none
+    name = words_in(line.plain)
+    if name in {"", words_in(line.text)}:  # it has nothing else than links, or none
         return False
     return name in names and _BEHIND_PARENTS.match(line.plain) is not None
 
 
-def _spaced(text: str) -> str:
+def words_in(text: str) -> str:
+    """The words of a text in lower case, without signs."""
     return " ".join(_WORD.findall(text.lower()))
 
 

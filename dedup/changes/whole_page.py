@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dedup.changes.dates import without_ages
 from dedup.changes.lines import line_key
-from dedup.changes.navigation import own_lines, without_menus
+from dedup.changes.navigation import own_lines, without_menus, words_in
 from dedup.sites.lines import PageLines, box_kinds
 from dedup.sites.outline import Outline
 from dedup.sites.own_text import Mask
@@ -56,25 +56,27 @@ def whole_pages(then: Page, now: Page) -> tuple[PageLines, PageLines] | None:
 def both_whole(then: tuple[Outline, str], now: tuple[Outline, str]) -> tuple[PageLines, PageLines]:
     """Both versions of a page, given with their titles, but for menus and sidebars.
 
-    Nor do they have lines that both have as often, but one of them in a menu.
+    Nor do they have lines whose words both have as often, but one of them in a menu.
     """
     kept = [without_menus(outline, title) for outline, title in (then, now)]
     n_then, n_now = map(_line_counts, (then[0], now[0]))
     n_old, n_new = map(_line_counts, kept)
     moved = {
-        text
-        for text in n_old.keys() | n_new.keys()
-        if n_old[text] != n_new[text] and n_then[text] == n_now[text]
+        words
+        for words in n_old.keys() | n_new.keys()
+        if n_old[words] != n_new[words] and n_then[words] == n_now[words]
     }
     old, new = (
-        PageLines(Outline(each.boxes, [line for line in each.lines if line.text not in moved]))
+        PageLines(
+            Outline(each.boxes, [line for line in each.lines if words_in(line.text) not in moved])
+        )
         for each in kept
     )
     return old, new
 
 
 def _line_counts(page: Outline) -> Counter[str]:
-    return Counter(line.text for line in page.lines)
+    return Counter(words_in(line.text) for line in page.lines)
 
 
 def _outline(page: Page) -> Outline | None:

@@ -69,8 +69,8 @@ def test_bodies_that_are_large_or_missing_are_not_read() -> None:
 
 
 def test_lines_that_one_version_alone_has_in_a_menu_are_not_in_the_other() -> None:
-    then = _page(1, body="<nav><p>Edit this page</p></nav><p>Own</p><p>Edit it</p>")
-    now = _page(1, body="<p>Edit this page</p><p>Own</p><p>Edit it</p><p>Edit it</p>")
+    then = _page(1, body="<nav><p>Edit this Page</p></nav><p>Own</p><p>Edit it</p>")
+    now = _page(1, body="<p>Edit this page #</p><p>Own</p><p>Edit it</p><p>Edit it</p>")
     found = whole_pages(then, now)
     assert found is not None
     old, new = ([line.text for line in page.lines] for page in found)
