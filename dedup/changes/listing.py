@@ -20,6 +20,7 @@ from dedup.changes.furniture import (
     templates,
 )
 from dedup.changes.lines import (
+    MAX_PASSAGES,
     PIECE,
     Difference,
     IsFurniture,
@@ -33,7 +34,7 @@ from dedup.changes.whole_page import Bodies, Rotating, whole_pages
 from dedup.sites.site import Site
 from dedup.sites.state import read_state
 from dedup.store import JobStore
-from dedup.store.sql.changes import AwayPage, ChangedPage
+from dedup.store.sql.changes import AwayPage, ChangedPage, Refresh
 from dedup.store.sql.refresh import is_most
 from dedup.times import iso_time
 from dedup.urls.parts import host_of
@@ -88,7 +89,7 @@ class Changes:
 
     def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
         self._store = store
-        self._rotating = Rotating(store.meta(_ROTATING))
+        self._bodies = Bodies(store.meta(_ROTATING))
         self._site = lru_cache(1)(self._read_site)
         self.refreshes = store.refreshes.changes.refreshes()
         if since is not None:
@@ -162,7 +163,7 @@ class Changes:
         if (both := whole_pages(*bodies)) is None:
             return page
         then, now = both
-        are_own = partial(self._rotating.are_own, page.host, self._site(page.host))
+        are_own = partial(self._bodies.rotating.are_own, page.host, self._site(page.host))
         return page._replace(
             then=page.then._replace(text=then.text_of(are_own(then))),
             now=page.now._replace(text=now.text_of(are_own(now))),
@@ -171,7 +172,7 @@ class Changes:
 
     def _read_bodies(self) -> Bodies:
         """What differs in the bodies of hosts on which several pages have new versions."""
-        found, changes = Bodies(), self._store.refreshes.changes
+        found, changes = Bodies(self._store.meta(_ROTATING)), self._store.refreshes.changes
         visited = self._n_visited
         many = {host: visited.get(host, 0) for host, n in self._n_new.items() if n >= AT_LEAST}
         for page in changes.changed(self.since) if many else ():
@@ -291,12 +292,26 @@ class Changes:
             yield Change(host, "template", found.seen_at, None, None, came, went, note)
         for refresh in self.refreshes:
             if refresh.began >= self.since:
+                yield from self._rotated(refresh)
                 for host, counts in self._store.refreshes.changes.answers(refresh.number).items():
                     n_visited = sum(counts.values())
                     failed = {name: n for name, n in counts.items() if name.startswith("failed")}
                     if is_most(sum(failed.values()), n_visited):
                         note = _failures(failed, n_visited)
                         yield Change(host, "failed", refresh.began, note=note)
+
+    def _rotated(self, refresh: Refresh) -> Iterator[Change]:
+        """What most pages of a host have said otherwise since a refresh, and not before."""
+        for host, places in sorted(self._bodies.rotating.known.items()):
+            found = [each for each in places.values() if each.refresh == refresh.number]
+            found = sorted(found, key=lambda each: -each.n_pages)[:MAX_PASSAGES]
+            if found:
+                came, went = (
+                    tuple(filter(None, each))
+                    for each in zip(*((each.came, each.went) for each in found), strict=True)
+                )
+                note = f"the same place has changed on {found[0].n_pages:,} pages"
+                yield Change(host, "template", refresh.began, None, None, came, went, note)
 
     def _there(self, away: dict[str, AwayPage], away_then: dict[str, AwayPage]) -> Iterator[Change]:
         back = self._store.refreshes.changes.back(self.since)
@@ -333,7 +348,8 @@ def settle(store: JobStore, rotating: Rotating | None = None) -> None:
     """
     store.refreshes.settle()
     if rotating is not None:
-        store.set_meta(_ROTATING, rotating.to_json())
+        number, before = store.refreshes.current(), Rotating(store.meta(_ROTATING))
+        store.set_meta(_ROTATING, rotating.to_json(number, before))
     with TemporaryDirectory(prefix="dedup-") as folder:
         urls: list[str] = []
         same: list[str] = []

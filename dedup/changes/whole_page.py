@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.changes.dates import without_ages
-from dedup.changes.lines import line_key
+from dedup.changes.lines import line_key, passages
 from dedup.changes.navigation import own_lines, without_menus, words_in
 from dedup.sites.lines import PageLines, box_kinds
 from dedup.sites.outline import Outline
@@ -88,10 +88,13 @@ class Bodies:
 
     Attributes:
         rotating: which places do on most pages.
+
+    Args:
+        rotating: what `Rotating.to_json` gave.
     """
 
-    def __init__(self) -> None:
-        self.rotating = Rotating()
+    def __init__(self, rotating: str | None = None) -> None:
+        self.rotating = Rotating(rotating)
         self._n_pages: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self._n_keys = 0
 
@@ -101,7 +104,7 @@ class Bodies:
         if old is None or new is None:
             return
         both = PageLines(own_lines(old, then.title)), PageLines(own_lines(new, now.title))
-        self.rotating.differs(host, site, *both)
+        self.rotating.differing(host, site, *both)
         found = self._n_pages[host]
         lines = (
             line.text
@@ -121,6 +124,21 @@ class Bodies:
         ]
 
 
+class Rotation(NamedTuple):
+    """A place that rotates.
+
+    Attributes:
+        refresh: the number of the first one in a row in which it did.
+        n_pages: on so many it differed then, or on more.
+        came, went: a line that came to one of them, and one that went, shortened.
+    """
+
+    refresh: int
+    n_pages: int
+    came: str
+    went: str
+
+
 class Rotating:
     """Counts on how many visited pages of a host each place has other words than before.
 
@@ -131,11 +149,16 @@ class Rotating:
 
     Args:
         known: what `to_json` gave of another one; these places rotate, whatever is counted.
+
+    Attributes:
+        known: the same, by host and place.
     """
 
     def __init__(self, known: str | None = None) -> None:
-        self._known = _read(known)
+        self.known = _read(known)
         self._n_visited: Counter[str] = Counter()
+        self._examples: dict[tuple[str, int], list[str]] = {}
+        """A line that went, and one that came, of places that may rotate."""
         self._found: defaultdict[str, dict[int, tuple[int, float]]] = defaultdict(dict)
         """By host and place: the number of pages that differ, and the share of pages with it."""
         self._n_places = 0
@@ -147,25 +170,36 @@ class Rotating:
         self._n_visited[host] += n_pages
         self._last.pop(host, None)
 
-    def differs(self, host: str, site: Site, then: PageLines, now: PageLines) -> bool:
-        """Count how a page differs: does it in more than what is known to rotate?"""
+    def differing(self, host: str, site: Site, then: PageLines, now: PageLines) -> list[int]:
+        """The places in which a page differs; they are counted."""
         n_words, n_other = Counter[int](), Counter[int]()
         shares: dict[int, float] = {}
+        examples: defaultdict[int, list[str]] = defaultdict(lambda: ["", ""])
         are_other = _differing(then, now)
         both = [_Places.of(page, site) for page in (then, now)]
         old, new = (each.keys[other] for each, other in zip(both, are_other, strict=True))
         same = np.intersect1d(old, new)
-        for page, found, is_other in zip((then, now), both, are_other, strict=True):
+        for side, (page, found) in enumerate(zip((then, now), both, strict=True)):
             places, share = found.with_keys(same[same != _NO_KEY])
             shares.update(zip(places.tolist(), share.tolist(), strict=True))
-            for place, size, other in zip(places.tolist(), page.sizes, is_other, strict=True):
+            rows = zip(page.lines, places.tolist(), page.sizes, are_other[side], strict=True)
+            for line, place, size, other in rows:
                 n_words[place] += size
                 n_other[place] += size * other
+                if other and not examples[place][side]:
+                    examples[place][side] = line.text
         is_rewritten = 2 * n_other.total() > n_words.total()
-        for place, n in n_other.items():
-            if 2 * n > n_words[place] and not is_rewritten:
-                self._note(host, place, shares[place])
-        return any(n and not self._rotates(host, place, _KEPT) for place, n in n_other.items())
+        differing = [place for place, n in n_other.items() if n]
+        for place in differing:
+            if is_rewritten or 2 * n_other[place] <= n_words[place]:
+                continue
+            if self._note(host, place, shares[place]) == _DIFFERING:
+                self._examples[host, place] = examples[place]
+        return differing
+
+    def rotate(self, host: str, places: Iterable[int]) -> bool:
+        """Are all of these places known well enough to rotate, in this visit?"""
+        return all(self._rotates(host, place, _KEPT) for place in places)
 
     def are_own(self, host: str, site: Site, page: PageLines) -> Mask:
         """Which lines of a page do not rotate?"""
@@ -175,23 +209,32 @@ class Rotating:
         found = _Places.of(page, site)
         return ~(np.isin(found.kinds, out) | np.isin(found.keys, out))
 
-    def to_json(self) -> str:
-        """The places that rotate, by host."""
-        places = {host: self._places_of(host) for host in self._found}
-        return json.dumps({host: found for host, found in places.items() if found})
+    def to_json(self, refresh: int, before: Rotating) -> str:
+        """The places that rotate in a refresh, with what was known of them before it."""
+        rows: dict[str, list[tuple[object, ...]]] = {}
+        for host in self._found:
+            known, places = before.known.get(host, {}), self._places_of(host)
+            found = (known.get(each) or self._rotation(host, each, refresh) for each in places)
+            rows[host] = [(place, *each) for place, each in zip(places, found, strict=True)]
+        return json.dumps({host: found for host, found in rows.items() if found})
+
+    def _rotation(self, host: str, place: int, refresh: int) -> Rotation:
+        went, came = passages(lines := self._examples[host, place], lines)
+        return Rotation(refresh, self._found[host][place][0], came, went)
 
     def _places_of(self, host: str) -> list[int]:
         if host not in self._last:
             found = (each for each in self._found.get(host, ()) if self._rotates(host, each))
-            self._last = {host: [*self._known.get(host, []), *found]}
+            self._last = {host: [*self.known.get(host, {}), *found]}
         return self._last[host]
 
-    def _note(self, host: str, place: int, share: float) -> None:
+    def _note(self, host: str, place: int, share: float) -> int:
         self._last.pop(host, None)
         n_pages, known = self._found[host].get(place, (0, 0.0))
         self._n_places += not n_pages
         if n_pages or self._n_places <= _MAX_PLACES:
             self._found[host][place] = n_pages + 1, max(share, known)
+        return n_pages + 1
 
     def _rotates(self, host: str, place: int, at_least: int = _DIFFERING) -> bool:
         n_pages, share = self._found[host].get(place, (0, 0.0))
@@ -199,11 +242,16 @@ class Rotating:
         return n_pages >= at_least and n_pages > least
 
 
-def _read(known: str | None) -> dict[str, list[int]]:
+def _read(known: str | None) -> dict[str, dict[int, Rotation]]:
     """What `Rotating.to_json` gave; nothing if it is damaged."""
     try:
-        found = json.loads(known or "{}")
-        return {host: np.array(places, np.int64).ravel().tolist() for host, places in found.items()}
+        return {
+            host: {
+                int(np.int64(place)): Rotation(int(refresh), int(n_pages), str(came), str(went))
+                for place, refresh, n_pages, came, went in rows
+            }
+            for host, rows in json.loads(known or "{}").items()
+        }
     except (AttributeError, TypeError, ValueError, OverflowError, RecursionError):
         return {}
 

@@ -113,6 +113,7 @@ class Ledger:
                 if outcome.target:
                     store.urls.add_alias(outcome.url, outcome.target, "redirect")
                 if page is not None and outcome.number is not None:
+                    self._revisits.keep_body(outcome.number, page)
                     store.learned.preferences.note(outcome.number, page.preferences)
                     store.learned.inputs.confirm(outcome.number, host_of(page.url), page)
             case "alias":

@@ -58,6 +58,8 @@ class Revisits:
         """Duplicates of earlier visits that have been judged again in this run."""
         self._beside: set[int] = set()
         """Pages that differ beside their texts alone, and are being judged."""
+        self._rotated: set[int] = set()
+        """Pages that differ in what rotates alone, and are being recorded."""
         self._to_judge = (
             store.refreshes.duplicates()
             if self.number
@@ -146,8 +148,19 @@ class Revisits:
             return False
         if (both := whole_pages(stored, page)) is None:
             return False
-        url = page.url or ""
-        return self.rotating.differs(host_of(url), self._site(url), *both)
+        host = host_of(url := page.url or "")
+        places = self.rotating.differing(host, self._site(url), *both)
+        if not self.rotating.rotate(host, places):
+            return True
+        if places:
+            self._rotated.add(number)
+        return False
+
+    def keep_body(self, number: int, page: Page) -> None:
+        """Store the new body of an unchanged page, if what rotates has changed in it."""
+        if number in self._rotated:
+            self._rotated.discard(number)
+            self._store.refreshes.replace_body(number, page)
 
     def note_unchanged(self, url: str) -> None:
         """Count the visit of a stored page whose text is known to be the same."""

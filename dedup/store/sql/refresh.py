@@ -113,7 +113,7 @@ FROM duplicates AS d JOIN pages AS p ON p.number = d.original WHERE d.number = :
 """
 
 _TAKE_VERSION_BACK = """
-UPDATE pages SET fetched_at = v.fetched_at, body = v.body FROM versions AS v
+UPDATE pages SET fetched_at = v.fetched_at FROM versions AS v
 WHERE v.page = pages.number AND pages.url = ? AND v.text = pages.text AND v.fetched_at =
     (SELECT max(fetched_at) FROM versions WHERE page = pages.number)
 """
@@ -328,7 +328,10 @@ class Refreshes:
         )
 
     def take_back(self, urls: Sequence[str]) -> None:
-        """Give pages the versions before their last ones, where these have the same text."""
+        """Drop the versions before the last ones of pages, where these have the same text.
+
+        These pages have the text since the time of the version, and keep their new body.
+        """
         number = self.current()
         with self._database.unit(weight=0) as connection:
             for url in urls:
@@ -339,6 +342,11 @@ class Refreshes:
                     " WHERE refresh = ? AND url = ? AND outcome = 'changed'",
                     (number, url),
                 )
+
+    def replace_body(self, number: int, page: Page) -> None:
+        """Give a page the body of a visit that found its text unchanged."""
+        values = {"number": number, "body": page.body_column}
+        self._database.write("UPDATE pages SET body = :body WHERE number = :number", values)
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
         """The numbers of the duplicates of a page, or of all that were dropped, by URL."""
