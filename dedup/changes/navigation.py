@@ -237,11 +237,11 @@ def without_related(page: Outline) -> Outline:
 
 
 def beside(page: Outline) -> Iterator[Line]:
-    """Lines with more words in links than beside these, and boxes that stand beside the text."""
+    """Choices, lines that are mostly links, and boxes that stand beside the text."""
     outer = _named(page, _BESIDE)
     for line in page.lines:
         n_plain, n_words = (len(_WORD.findall(text)) for text in (line.plain, line.text))
-        if outer[line.box] >= 0 or 0 < 2 * n_plain < n_words:
+        if line.block == "option" or outer[line.box] >= 0 or 0 < 2 * n_plain < n_words:
             yield line
 
 

@@ -59,7 +59,10 @@ def _visited(rotating: Rotating, site: Site, **changed: int) -> list[bool]:
 
 def test_menus_and_lists_of_links_are_no_part_of_the_whole_page() -> None:
     links = "".join(f"<li><a href=/{each}>Page {each}</a></li>" for each in "abcd")
-    menus = f"<nav>Menu</nav><aside>Side</aside><footer>Foot</footer><p>Own</p><ul>{links}</ul>"
+    choice = "<select><option>English</option><option>Korean</option></select>"
+    menus = (
+        f"<nav>Menu</nav><aside>Side</aside>{choice}<footer>Foot</footer><p>Own</p><ul>{links}</ul>"
+    )
     page, plain = _lines(_page(1, body=menus)), _lines(_page(1))
     new = [line.text for line in page.lines if line.text not in {each.text for each in plain.lines}]
     assert new == ["Own"]
