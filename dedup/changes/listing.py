@@ -30,7 +30,7 @@ from dedup.changes.lines import (
 )
 from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
-from dedup.changes.whole_page import Bodies, Rotating, whole_pages
+from dedup.changes.whole_page import Bodies, Rotating, text_with_labels, whole_pages
 from dedup.sites.site import Site
 from dedup.sites.state import read_state
 from dedup.store import JobStore
@@ -165,8 +165,8 @@ class Changes:
         then, now = both
         are_own = partial(self._bodies.rotating.are_own, page.host, self._site(page.host))
         return page._replace(
-            then=page.then._replace(text=then.text_of(are_own(then))),
-            now=page.now._replace(text=now.text_of(are_own(now))),
+            then=page.then._replace(text=text_with_labels(then, are_own(then))),
+            now=page.now._replace(text=text_with_labels(now, are_own(now))),
             is_beside=True,
         )
 
@@ -342,7 +342,7 @@ def settle(store: JobStore, rotating: Rotating | None = None) -> None:
     """At the end of a refresh, decide what is known only then.
 
     What most pages of a host cannot have become has failed; new versions that differ in nothing but
-    a template are no changes, and are not kept if their texts are the same.
+    a template are no changes, and those that differ in nothing, or in what rotates, are not kept.
 
     `rotating`: what differed on most pages beside their texts.
     """
@@ -355,12 +355,17 @@ def settle(store: JobStore, rotating: Rotating | None = None) -> None:
         same: list[str] = []
         for page, found in Changes(store, None, Path(folder)).texts():
             if found is None:
-                (same if page.is_beside else urls).append(page.url)
+                is_same = page.is_beside and difference(page, _none) is None
+                (same if is_same else urls).append(page.url)
             if len(urls) == _BATCH:
                 store.refreshes.note_template(urls)
                 urls.clear()
         store.refreshes.note_template(urls)
     store.refreshes.take_back(same)  # not while the versions are read
+
+
+def _none(lines: Sequence[str]) -> list[bool]:
+    return [False] * len(lines)
 
 
 def _failures(failed: dict[str, int], n_visited: int) -> str:

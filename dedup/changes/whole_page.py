@@ -19,7 +19,7 @@ from dedup.changes.dates import without_ages
 from dedup.changes.lines import line_key, passages
 from dedup.changes.navigation import own_lines, without_menus, words_in
 from dedup.sites.lines import PageLines, box_kinds
-from dedup.sites.outline import Outline
+from dedup.sites.outline import Line, Outline, text_of
 from dedup.sites.own_text import Mask
 from dedup.sites.site import Site
 from dedup.sites.stored import outline_of
@@ -73,6 +73,16 @@ def both_whole(then: tuple[Outline, str], now: tuple[Outline, str]) -> tuple[Pag
         for each in kept
     )
     return old, new
+
+
+def text_with_labels(page: PageLines, chosen: Mask) -> str:
+    """The text of some lines, those of a `<dl>` as rows: each name with what it says of it."""
+    lines: list[Line] = []
+    for line in compress(page.lines, chosen.tolist()):
+        if line.block == "dd" and lines and lines[-1][::3] == (line.box, "dt"):
+            line = line._replace(text=f"{lines.pop().text}\t{line.text}")
+        lines.append(line)
+    return text_of(page.outline.boxes, lines)
 
 
 def _line_counts(page: Outline) -> Counter[str]:

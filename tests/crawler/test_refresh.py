@@ -169,11 +169,13 @@ def _offer_pages(visit: int, **facts: str) -> dict[str, bytes]:
             f"<p>The {word} of {each} is made by hand in {word}ton for {each}s.</p>"
             for each in ("river", "cloud", "stone", "paper", "amber")
         )
-        fact = facts.get(word, f"<dd>{at + 10 + min(visit, 1)}.50 EUR</dd><dd>In stock</dd>")
+        usual = f"{at + 10 + min(visit, 1)}.50 EUR|In stock|2027-03-{at + 1:02}"
+        own = zip(("Price", "Stock", "From"), facts.get(word, usual).split("|"), strict=True)
+        fact = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in own)
         rotating = "".join(f"{word}{each}{visit} " for each in ("ad", "buy", "now", "win"))
         found[f"/{word}"] = found["/"] = (
             f"<html><head><title>{word}</title><meta name=token content={visit}></head><body>"
-            f"<h1>{word}</h1><div class=facts><dl><dt>Price</dt><dt>Stock</dt>{fact}</dl></div>"
+            f"<h1>{word}</h1><div class=facts><dl>{fact}</dl></div>"
             f"<div class=text>{text}</div><div class=ad>{rotating}</div>"
             f"<div class=seen>Seen {visit * 7 + at} times</div><ul>{links}</ul></body></html>"
         ).encode()
@@ -192,21 +194,41 @@ def test_facts_beside_the_text_are_told_and_what_rotates_is_not(
     assert list(_told(again, site).values()) == ["template"]  # once, of the host
     assert again.rows("SELECT url, fetched_at FROM pages ORDER BY url") == before
     facts = {
-        "oakc": "<dd>99.50 EUR</dd><dd>In stock</dd>",
-        "elmd": "<dd>22.50 EUR</dd><dd>Sold out</dd>",
+        "oakc": "99.50 EUR|In stock|2027-03-03",
+        "elmd": "22.50 EUR|Sold out|2027-03-12",
+        "fira": "27.50 EUR|In stock|2027-04-17",
     }
-    site.routes |= _offer_pages(2, **facts, firc="<dd>1.50 EUR</dd><dd>Sold out</dd>")
+    site.routes |= _offer_pages(2, **facts, firc="1.50 EUR|Sold out|2027-03-19")
     site.routes["/firc"] = site.routes["/firc"].removesuffix(b"</body></html>")  # a part of it
     last = crawl("site", url=site.url, refresh=1)
     assert _told(last, site) == dict.fromkeys(facts, "changed")
     with SqliteStore(last.folder / "crawl.sqlite", read_only=True) as store:
         rows = {each.url: each for each in Changes(store, None, tmp_path).rows()}
-    price, stock = (rows[f"{site.url}{name}"] for name in facts)
-    assert (price.came, price.went) == (["99.50 EUR"], ["13.50 EUR"])
-    assert (stock.came, stock.went) == (["Sold out"], ["In stock"])
+    price, stock, date = (rows[f"{site.url}{name}"] for name in facts)
+    assert (price.came, price.went) == (["Price\t99.50 EUR"], ["Price\t13.50 EUR"])
+    assert (stock.came, stock.went) == (["Stock\tSold out"], ["Stock\tIn stock"])
+    assert (date.came, date.went) == (["From\t2027-04-17"], ["From\t2027-03-17"])
     found = last.stats["refresh"]
-    assert found == {"number": 2, "changed": 2, "unchanged": len(before) - 2}
-    assert len(last.rows("SELECT page FROM versions")) == 2
+    assert found == {"number": 2, "changed": 3, "unchanged": len(before) - 3}
+    assert len(last.rows("SELECT page FROM versions")) == 3
+
+
+def test_a_fact_that_many_pages_got_at_once_is_told_once_of_the_host(
+    crawl: Crawler, site: WebSite, tmp_path: Path
+) -> None:
+    site.routes |= _offer_pages(1)
+    crawl("site", url=site.url)
+    sold = {
+        f"oak{letter}": f"{at + 11}.50 EUR|Sold out|2027-03-{at + 1:02}"
+        for at, letter in enumerate("abcdefgh")
+    }
+    site.routes |= _offer_pages(1, **sold)
+    last = crawl("site", url=site.url, refresh=1)
+    assert last.stats["refresh"] == {"number": 1, "template": 8, "unchanged": 16}
+    with SqliteStore(last.folder / "crawl.sqlite", read_only=True) as store:
+        (row,) = Changes(store, None, tmp_path).rows()
+    found = row.change, row.came, row.went
+    assert found == ("template", ["Stock\tSold out"], ["Stock\tIn stock"])
 
 
 def test_pages_that_are_not_found_without_the_status_for_it_are_gone(
