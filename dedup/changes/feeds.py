@@ -11,6 +11,9 @@ from dedup.changes.listing import Change
 from dedup.times import iso_time
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""A terminal that shows the file obeys them."""
+
 _SIGNS = re.compile(r"([\\`*_\[\]<>#|])")
 
 
@@ -81,5 +84,6 @@ def _attribute(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text in one line, without signs that Markdown takes for its own."""
-    return _SIGNS.sub(r"\\\1", " ".join(text.split()))
+    """The text in one line, without signs that Markdown or a terminal takes for its own."""
+    line = _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    return _SIGNS.sub(r"\\\1", line)

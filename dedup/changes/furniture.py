@@ -265,8 +265,9 @@ class Furniture:
     def numbers_of(self, page: ChangedPage) -> set[str]:
         """The keys of lines that many pages have, but whose numbers are the page's own.
 
-        Of the visited pages that have such a line fewer than a quarter have other numbers now;
-        counters only grew. Dates and times count on few pages alone: many have those of a build.
+        Of the visited pages that have such a line fewer than a quarter have other numbers now, or
+        four at most, and not all; counters only grew. Dates and times count on few pages alone:
+        many have those of a build.
         """
         if not (self._n_visited and (changed := changed_numbers(page))):
             return set()
@@ -276,7 +277,7 @@ class Furniture:
             for (key, each), count in zip(changed.items(), counts, strict=True)
             if not (each.are_times and key in self._template.keys)
             and (n_pages := self._template.numbers.get(key, 1))
-            and _NUMBER_SHARE * n_pages * self._site.n_names < count * self._n_visited
+            and _least_share(n_pages) * n_pages * self._site.n_names < count * self._n_visited
         }
 
     def shared_of(self, page: ChangedPage, beside: Collection[str] = ()) -> set[str]:
@@ -397,6 +398,11 @@ def _hash(lines: Iterable[str]) -> int:
 def enough_pages(n_pages: int) -> int:
     """On how many pages of a host lines belong to its template."""
     return max(AT_LEAST, min(_AT_MOST, round(_SHARE * n_pages)))
+
+
+def _least_share(n_pages: int) -> int:
+    """How many times as many pages have a line whose numbers so many changed as their own."""
+    return _NUMBER_SHARE if n_pages >= AT_LEAST else 1
 
 
 def _most(n_pages: int) -> int:

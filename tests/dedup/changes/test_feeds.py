@@ -47,7 +47,7 @@ def test_a_format_that_is_not_written_is_refused_with_those_that_are(
 def test_markdown_shows_texts_as_they_are() -> None:
     lines = list(markdown(_CHANGES, "job", 0.0))
     assert lines[0] == "# Changes of job since 1970-01-01T00:00:00.000Z"
-    assert r"    - + \*Now\* & " + "\x00" in lines
+    assert r"    - + \*Now\* & " + "\N{REPLACEMENT CHARACTER}" in lines  # no terminal obeys it
     assert r"    - - \<b\>Then\</b\>" in lines
     assert "- **moved** <http://a/old>" in lines
 

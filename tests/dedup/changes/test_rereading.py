@@ -425,21 +425,43 @@ def test_numbers_of_a_line_that_many_pages_have_are_told_if_few_have_changed(
     is_told: bool,
 ) -> None:
     topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+    lines = line.format(then), line.format(now)
+    told = _told_of_renumbered(store, tmp_path, clock, topics, lines, n_changed)
+    assert told == [SITE + topic for topic in topics[: n_changed * is_told]]
 
-    def page(topic: str, at: float, value: str) -> Page:
-        texts = [*_own(topic), line.format(value)]
+
+@pytest.mark.parametrize(("n_changed", "is_told"), [(1, True), (3, True), (4, True), (6, False)])
+def test_numbers_of_some_pages_of_a_small_site_are_told(
+    store: JobStore, tmp_path: Path, clock: Iterator[float], n_changed: int, *, is_told: bool
+) -> None:
+    topics, lines = ["ae", "af", "ag", "ah", "ai", "aj"], ("Price: $40.00", "Price: $99.00")
+    told = _told_of_renumbered(store, tmp_path, clock, topics, lines, n_changed)
+    assert told == [SITE + topic for topic in topics[: n_changed * is_told]]
+
+
+def _told_of_renumbered(
+    store: JobStore,
+    folder: Path,
+    clock: Iterator[float],
+    topics: list[str],
+    lines: tuple[str, str],
+    n_changed: int,
+) -> list[str]:
+    """The pages that are told if a line that all have is another on the first ones."""
+
+    def page(topic: str, at: float, line: str) -> Page:
+        texts = [*_own(topic), line]
         return _page(topic, "".join(f"<p>{each}</p>" for each in texts), texts, at)
 
-    pages = {topic: page(topic, 500.0, then) for topic in topics}
-    numbers = _crawled(store, pages)
+    numbers = _crawled(store, {topic: page(topic, 500.0, lines[0]) for topic in topics})
     store.refreshes.begin()
     for topic in topics[:n_changed]:
-        store.refreshes.replace_page(numbers[topic], page(topic, next(clock), now), {})
+        store.refreshes.replace_page(numbers[topic], page(topic, next(clock), lines[1]), {})
     for at, topic in enumerate(topics):
         store.refreshes.note_visit(SITE + topic, "changed" if at < n_changed else "unchanged")
     settle(store)
-    told = [each.url for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
-    assert sorted(told) == [SITE + topic for topic in topics[: n_changed * is_told]]
+    rows = Changes(store, None, folder).rows()
+    return sorted(each.url for each in rows if each.change == "changed")
 
 
 @pytest.mark.parametrize(
