@@ -304,6 +304,18 @@ class Difference(NamedTuple):
     came: list[str]
     went: list[str]
 
+    def with_more(self, other: Difference) -> Difference:
+        """The same, with lines that another reading of the page has besides."""
+        both = zip((self.came, self.went), (other.came, other.went), strict=True)
+        came, went = (
+            [
+                *own,
+                *(line for line in more if not any(line.lower() in each.lower() for each in own)),
+            ]
+            for own, more in both
+        )
+        return Difference(self.share, came[:MAX_PASSAGES], went[:MAX_PASSAGES])
+
 
 def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | None:
     """How a page's own text has changed; None: its words are the same, in the same order."""

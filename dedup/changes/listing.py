@@ -222,13 +222,14 @@ class Changes:
                 is_renumbered |= not differing_keys(each)
                 if (found := difference(each, partial(furniture, again, own))) is None:
                     break
-        if found is not None:
-            return found
         whole = again.whole()
         numbers |= furniture.numbers_of(whole)
         own |= numbers | values | furniture.values_of(whole)
-        stored = None if is_renumbered else again.stored
-        return self._of_whole(whole, partial(furniture, again, own), numbers, stored)
+        stored = None if is_renumbered or found is not None else again.stored
+        of_whole = self._of_whole(whole, partial(furniture, again, own), numbers, stored)
+        if found is None or of_whole is None:
+            return found or of_whole
+        return found.with_more(of_whole)
 
     def _of_whole(
         self,

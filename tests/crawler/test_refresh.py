@@ -200,12 +200,15 @@ def test_facts_beside_the_text_are_told_and_what_rotates_is_not(
     }
     site.routes |= _offer_pages(2, **facts, firc="1.50 EUR|Sold out|2027-03-19")
     site.routes["/firc"] = site.routes["/firc"].removesuffix(b"</body></html>")  # a part of it
+    site.routes["/oakc"] = site.routes["/oakc"].replace(b"of river is made", b"of iron is made")
     last = crawl("site", url=site.url, refresh=1)
     assert _told(last, site) == dict.fromkeys(facts, "changed")
     with SqliteStore(last.folder / "crawl.sqlite", read_only=True) as store:
         rows = {each.url: each for each in Changes(store, None, tmp_path).rows()}
     price, stock, date = (rows[f"{site.url}{name}"] for name in facts)
-    assert (price.came, price.went) == (["Price\t99.50 EUR"], ["Price\t13.50 EUR"])
+    text = "The oakc of {} is made by hand in oakcton for rivers."
+    assert price.came == [text.format("iron"), "99.50 EUR"]
+    assert price.went == [text.format("river"), "13.50 EUR"]
     assert (stock.came, stock.went) == (["Stock\tSold out"], ["Stock\tIn stock"])
     assert (date.came, date.went) == (["From\t2027-04-17"], ["From\t2027-03-17"])
     found = last.stats["refresh"]
