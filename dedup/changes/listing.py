@@ -24,6 +24,7 @@ from dedup.changes.lines import (
     PIECE,
     Difference,
     IsFurniture,
+    changed_numbers,
     difference,
     differing_keys,
     line_key,
@@ -105,6 +106,9 @@ class Changes:
         self._n_changed: Counter[str] = Counter()
         """How many of these have another text."""
         self._n_visited = self._visited()
+        spanned = [each.number for each in self.refreshes if each.began >= self.since]
+        self._recorded = store.refreshes.changes.recorded(spanned if len(spanned) > 1 else [])
+        """Of several refreshes, the pages that one of them found changed."""
         self._names = PageNames(store.refreshes.changes.titles)
         self._templates = templates(self._counted(), self._there_by_host(), self._names_of, folder)
         self._bodies = self._read_bodies()
@@ -120,7 +124,10 @@ class Changes:
     def texts(self) -> Iterator[tuple[ChangedPage, Difference | None]]:
         """The pages with a new version, and how their own texts differ; None: not at all."""
         for page in self._changed():
-            yield page, self._difference(page)
+            found = self._difference(page)
+            if found is None and page.url in self._recorded:
+                found = self._recorded_difference(page)
+            yield page, found
 
     def history(self, url: str) -> list[Change]:
         """What each new version of a page has changed, as the stored texts tell, the last first.
@@ -156,18 +163,18 @@ class Changes:
         """The pages with a new version; where the text is the same, with what stands beside it."""
         for page in self._store.refreshes.changes.changed(self.since):
             is_same = page.then[1:] == page.now[1:]
-            yield self._beside(page) if is_same else page
+            whole = self._whole(page, self._bodies.rotating) if is_same else None
+            yield whole or page
 
-    def _beside(self, page: ChangedPage) -> ChangedPage:
+    def _whole(self, page: ChangedPage, rotating: Rotating) -> ChangedPage | None:
+        """A page with what stands beside its text, but for what rotates; None: has it no bodies?"""
         bodies = self._store.refreshes.changes.bodies(page.number, self.since)
         if (both := whole_pages(*bodies)) is None:
-            return page
-        then, now = both
-        are_own = partial(self._bodies.rotating.are_own, page.host, self._site(page.host))
+            return None
+        are_own = partial(rotating.are_own, page.host, self._site(page.host))
+        then, now = (text_with_labels(each, are_own(each)) for each in both)
         return page._replace(
-            then=page.then._replace(text=text_with_labels(then, are_own(then))),
-            now=page.now._replace(text=text_with_labels(now, are_own(now))),
-            is_beside=True,
+            then=page.then._replace(text=then), now=page.now._replace(text=now), is_beside=True
         )
 
     def _read_bodies(self) -> Bodies:
@@ -230,6 +237,16 @@ class Changes:
         if found is None or of_whole is None:
             return found or of_whole
         return found.with_more(of_whole)
+
+    def _recorded_difference(self, page: ChangedPage) -> Difference | None:
+        """How a page differs that a refresh found changed, before or after most others changed.
+
+        Its numbers count, and what rotates in the last refresh alone does not.
+        """
+        rotating = Rotating(self._store.meta(_ROTATING))
+        page = self._whole(page, rotating) or page
+        numbers = changed_numbers(page).keys()
+        return difference(page, partial(self._known(page.host)[0], None, numbers))
 
     def _of_whole(
         self,

@@ -197,6 +197,7 @@ def test_facts_beside_the_text_are_told_and_what_rotates_is_not(
         "oakc": "99.50 EUR|In stock|2027-03-03",
         "elmd": "22.50 EUR|Sold out|2027-03-12",
         "fira": "27.50 EUR|In stock|2027-04-17",
+        "elma": "88.50 EUR|In stock|2027-03-09",
     }
     site.routes |= _offer_pages(2, **facts, firc="1.50 EUR|Sold out|2027-03-19")
     site.routes["/firc"] = site.routes["/firc"].removesuffix(b"</body></html>")  # a part of it
@@ -205,15 +206,20 @@ def test_facts_beside_the_text_are_told_and_what_rotates_is_not(
     assert _told(last, site) == dict.fromkeys(facts, "changed")
     with SqliteStore(last.folder / "crawl.sqlite", read_only=True) as store:
         rows = {each.url: each for each in Changes(store, None, tmp_path).rows()}
-    price, stock, date = (rows[f"{site.url}{name}"] for name in facts)
+        since = store.refreshes.changes.refreshes()[0].began
+        of_both = {each.url: each for each in Changes(store, since, tmp_path).rows()}
+    assert {each.url for each in rows.values()} <= of_both.keys()
+    alone = of_both[f"{site.url}elma"]
+    assert (alone.came, alone.went) == (["Price\t88.50 EUR"], ["Price\t19.50 EUR"])
+    price, stock, date, _ = (rows[f"{site.url}{name}"] for name in facts)
     text = "The oakc of {} is made by hand in oakcton for rivers."
     assert price.came == [text.format("iron"), "99.50 EUR"]
     assert price.went == [text.format("river"), "13.50 EUR"]
     assert (stock.came, stock.went) == (["Stock\tSold out"], ["Stock\tIn stock"])
     assert (date.came, date.went) == (["From\t2027-04-17"], ["From\t2027-03-17"])
     found = last.stats["refresh"]
-    assert found == {"number": 2, "changed": 3, "unchanged": len(before) - 3}
-    assert len(last.rows("SELECT page FROM versions")) == 3
+    assert found == {"number": 2, "changed": 4, "unchanged": len(before) - 4}
+    assert len(last.rows("SELECT page FROM versions")) == 4
 
 
 def test_a_fact_that_many_pages_got_at_once_is_told_once_of_the_host(

@@ -1,6 +1,6 @@
 """Queries of what has changed on the pages of a job: visits, old versions, pages that are away."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import inf
@@ -182,6 +182,11 @@ class ChangeQueries(Queries):
         """When pages were back, of those that were since a time, by URL."""
         query = "SELECT url, max(seen_at) FROM visits WHERE outcome = 'back' AND seen_at > ?"
         return self._database.pairs(f"{query} GROUP BY url", (since,))
+
+    def recorded(self, refreshes: Sequence[int]) -> set[str]:
+        """The URLs of pages that some refreshes have found changed, as far as these are kept."""
+        query = "SELECT url FROM visits WHERE outcome = 'changed' AND refresh = ?"
+        return {url for number in refreshes for (url,) in self._database.each(query, (number,))}
 
     def changed(self, since: float) -> Iterator[ChangedPage]:
         """The pages that have another version than they had at a time."""

@@ -439,6 +439,21 @@ def test_numbers_of_some_pages_of_a_small_site_are_told(
     assert told == [SITE + topic for topic in topics[: n_changed * is_told]]
 
 
+def test_what_one_refresh_found_is_told_over_another_in_which_most_pages_changed(
+    store: JobStore, tmp_path: Path, clock: Iterator[float]
+) -> None:
+    topics = [f"{one}{two}" for one in "ab" for two in "efghij"]
+    lines = ("Price: $40.00", "Price: $99.00")
+    told = _told_of_renumbered(store, tmp_path, clock, topics, lines, 1)
+    assert told == [SITE + topics[0]]
+    _told_of_renumbered(store, tmp_path, clock, topics, ("", "Price: $41.00"), len(topics))
+    rows = list(Changes(store, None, tmp_path).rows())
+    assert [each.change for each in rows] == ["template"]
+    since = store.refreshes.changes.refreshes()[0].began
+    rows = list(Changes(store, since, tmp_path).rows())
+    assert [each.url for each in rows if each.change == "changed"] == [SITE + topics[0]]
+
+
 def _told_of_renumbered(
     store: JobStore,
     folder: Path,
@@ -453,10 +468,13 @@ def _told_of_renumbered(
         texts = [*_own(topic), line]
         return _page(topic, "".join(f"<p>{each}</p>" for each in texts), texts, at)
 
-    numbers = _crawled(store, {topic: page(topic, 500.0, lines[0]) for topic in topics})
+    if not store.stats.pages():
+        _crawled(store, {topic: page(topic, 500.0, lines[0]) for topic in topics})
+    numbers = {url: number for number, url in store.exports.page_urls().items()}
     store.refreshes.begin()
     for topic in topics[:n_changed]:
-        store.refreshes.replace_page(numbers[topic], page(topic, next(clock), lines[1]), {})
+        new = page(topic, next(clock), lines[1])
+        store.refreshes.replace_page(numbers[SITE + topic], new, {})
     for at, topic in enumerate(topics):
         store.refreshes.note_visit(SITE + topic, "changed" if at < n_changed else "unchanged")
     settle(store)
