@@ -90,7 +90,9 @@ class Changes:
 
     def __init__(self, store: JobStore, since: float | None, folder: Path) -> None:
         self._store = store
-        self._bodies = Bodies(store.meta(_ROTATING))
+        self._bodies = Bodies(rotating := store.meta(_ROTATING))
+        self._rotating = Rotating(rotating)
+        """What rotates in the last refresh."""
         self._site = lru_cache(1)(self._read_site)
         self.refreshes = store.refreshes.changes.refreshes()
         if since is not None:
@@ -243,8 +245,7 @@ class Changes:
 
         Its numbers count, and what rotates in the last refresh alone does not.
         """
-        rotating = Rotating(self._store.meta(_ROTATING))
-        page = self._whole(page, rotating) or page
+        page = self._whole(page, self._rotating) or page
         numbers = changed_numbers(page).keys()
         return difference(page, partial(self._known(page.host)[0], None, numbers))
 
@@ -320,7 +321,7 @@ class Changes:
 
     def _rotated(self, refresh: Refresh) -> Iterator[Change]:
         """What most pages of a host have said otherwise since a refresh, and not before."""
-        for host, places in sorted(self._bodies.rotating.known.items()):
+        for host, places in sorted(self._rotating.known.items()):
             found = [each for each in places.values() if each.refresh == refresh.number]
             found = sorted(found, key=lambda each: -each.n_pages)[:MAX_PASSAGES]
             if found:
