@@ -35,7 +35,7 @@ _MANY = 5
 
 _DIFFERING, _KEPT = 5, 20
 """Of a place that rotates: pages on which it differed, so that it counts as one, and so that pages
-that differ in nothing else are not even kept up to the end of the visit."""
+that differ in nothing else get the new body, and no version up to the end of the visit."""
 
 _LEAST_SHARE = 0.25
 """Of the pages of a host: what differs on fewer may be lists that all got an entry."""
