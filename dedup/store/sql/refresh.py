@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dedup.rendering.record import LAST, QUEUED_AGAIN
 from dedup.store.interface import Workers
-from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page
+from dedup.store.records import DONE, EARLIER, QUEUED, VISIT_RESULTS, Page, storable_fields
 from dedup.store.sql.changes import ChangeQueries
 from dedup.store.sql.database import Connection, Database
 from dedup.store.sql.histories import HistoryQueries
@@ -121,6 +121,11 @@ _DROP_CURRENT_VERSION = """
 DELETE FROM versions
 WHERE (page, fetched_at) IN (SELECT number, fetched_at FROM pages WHERE url = ?)
 """
+_OF_BODY = ("content_type", "encoding", "size_bytes", "etag", "last_modified")
+_REPLACE_BODY = f"""
+UPDATE pages SET body = :body, {", ".join(f"{name} = :{name}" for name in _OF_BODY)}
+WHERE number = :number
+"""  # noqa: S608 -- constants
 _TEXTS_OF_DUPLICATE = """
 SELECT original, p.text, d.text FROM duplicates AS d JOIN pages AS p ON p.number = d.original
 WHERE d.number = ?
@@ -344,9 +349,9 @@ class Refreshes:
                 )
 
     def replace_body(self, number: int, page: Page) -> None:
-        """Give a page the body of a visit that found its text unchanged."""
+        """Give a page the body of a visit that found its text unchanged, with its validators."""
         values = {"number": number, "body": page.body_column}
-        self._database.write("UPDATE pages SET body = :body WHERE number = :number", values)
+        self._database.write(_REPLACE_BODY, values | storable_fields(page, _OF_BODY))
 
     def duplicates(self, original: int | None = None) -> dict[str, int]:
         """The numbers of the duplicates of a page, or of all that were dropped, by URL."""

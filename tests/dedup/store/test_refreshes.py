@@ -245,6 +245,21 @@ def test_a_version_that_is_taken_back_leaves_the_page_its_date_and_the_new_body(
     assert outcomes == [["unchanged"], ["changed"]]
 
 
+def test_a_new_body_of_the_same_text_comes_with_its_encoding_and_validators(
+    store: JobStore,
+) -> None:
+    old = replace(_page("A text.", "a"), fetched_at=1e9, body=b"old", etag='"1"', encoding="gbk")
+    number = store.add(old, {})
+    store.refreshes.begin()
+    new = replace(old, fetched_at=2e9, body=b"newer", size_bytes=5, etag='"2"', encoding="utf-8")
+    store.refreshes.replace_body(number, new)
+    page = store.page(number)
+    assert (page.text, page.fetched_at) == (old.text, old.fetched_at)
+    assert (page.body, page.size_bytes, page.encoding) == (b"newer", 5, "utf-8")
+    assert store.refreshes.validators(number) == {"If-None-Match": '"2"'}
+    assert list(store.refreshes.changes.changed(1.5e9)) == []
+
+
 def test_a_version_with_another_text_is_not_taken_back(store: JobStore) -> None:
     number = store.add(replace(_page("A text.", "a"), fetched_at=1e9, body=b"first"), {})
     store.refreshes.begin()
