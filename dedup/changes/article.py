@@ -22,17 +22,14 @@ _BESIDE = frozenset(["aside", "nav"])
 def article_keys(page: Outline, words: Words, site: Site, given: Collection[str]) -> Counter[str]:
     """How often each of the given keys stands in the article of a page.
 
-    The article is the innermost box with more than half of the words of rare lines. What stands
-    beside a program alone, such as its language or a button, does not count. A page of which no
-    box has that much has no article.
+    The article is the innermost box with more than half of the words of rare lines; of the body
+    only what stands in none of its boxes, if that has as many. What stands beside a program alone,
+    such as its language or a button, does not count.
 
     `words`: of the lines.
     """
     is_given = [line_key(line.text) in given for line in page.lines]
-    article = _article(page, words, site, is_given)
-    if article == BODY:
-        return Counter()
-    inside = _is_inside(page, article)
+    inside = _is_inside(page, _article(page, words, site, is_given))
     own: dict[int, set[bool]] = {}
     for line, is_label in zip(page.lines, is_given, strict=True):
         if not is_label:
@@ -43,21 +40,24 @@ def article_keys(page: Outline, words: Words, site: Site, given: Collection[str]
     return Counter({key: n for key, n in found.items() if key in given})
 
 
-def _article(page: Outline, words: Words, site: Site, is_given: Sequence[bool]) -> int:
+def _article(page: Outline, words: Words, site: Site, is_given: Sequence[bool]) -> int | None:
     is_own = site.is_rare(words.line_hashes().astype(np.uint32) & _NO_LINK)
     is_own &= [2 * len(line.plain) >= len(line.text) for line in page.lines]
     is_own &= ~np.array(is_given, np.bool_)
     sums = np.bincount(
         [line.box for line in page.lines], is_own * words.counts, len(page.boxes)
     ).tolist()
+    n_body = sums[BODY]
     for box in range(len(page.boxes) - 1, BODY, -1):
         sums[page.boxes[box].parent] += sums[box]
-    return max(box for box, found in enumerate(sums) if 2 * found > sums[BODY] or box == BODY)
+    least = sums[BODY] / 2
+    boxes = (box for box, found in enumerate(sums) if found > least and box != BODY)
+    return max(boxes, default=BODY if n_body > least else None)
 
 
-def _is_inside(page: Outline, outer: int) -> list[bool]:
+def _is_inside(page: Outline, outer: int | None) -> list[bool]:
     found: list[bool] = []
     for number, box in enumerate(page.boxes):
-        is_beside = box.tag in _BESIDE
-        found.append(number == outer or (number > outer and found[box.parent] and not is_beside))
+        is_beside = box.tag in _BESIDE or outer == BODY
+        found.append(number == outer or (number > BODY and found[box.parent] and not is_beside))
     return found

@@ -29,7 +29,9 @@ def _outline(body: str) -> Outline:
         (f"<div><h3>Source</h3>{_OWN}</div><ul><li>Menu</li></ul>", 1),
         (f"<div><div><p>Source</p></div>{_OWN}</div>", 1),
         (f"<div><p>Source</p></div><div>{_OWN}</div>", 0),  # beside the article
-        (f"<h3>Source</h3>{_OWN}", 0),  # the body itself is no article
+        (f"<p>Source</p>{_OWN}", 1),  # in the body itself
+        (f"<p>Source</p>{_OWN}<div>{_OWN}</div>", 0),  # no box has more than half
+        (f"<ul><li>Source</li></ul>{_OWN}", 0),
         (f"<div>{_OWN}<figure><span>Source</span><pre>x = 1</pre></figure></div>", 0),
         (f"<div>{_OWN}<pre>x = 1</pre><p>Source</p></div>", 1),
         (f"<div>{_OWN}<aside><p>Source</p></aside></div>", 0),
