@@ -856,3 +856,34 @@ def test_a_visit_that_is_put_off_keeps_its_place_when_the_order_is_made_anew(
         again = crawl("site", *one, url=site.url, refresh=1, max_pages=12)
         assert again.stats["refresh"] == {"number": number, "unchanged": 12}
         assert len({*site.pages_asked()}) == 1 + 12
+
+
+@pytest.mark.parametrize("budget", [{}, {"max_pages": 1}])
+def test_a_refresh_asks_again_what_redirected(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, budget: dict[str, int]
+) -> None:
+    def sent_on(target: str) -> bytes:
+        return f"<title>x</title><meta http-equiv=refresh content='0; url={target}'>".encode()
+
+    log_ins = [f"/log-in?from={number}" for number in range(11)]
+    site.routes |= {
+        "/": make.redirect("/1/"),
+        "/1/": make.page("the first version", "/latest", "/stable", "/1", *log_ins),
+        "/latest": make.redirect("/1/"),
+        "/stable": sent_on("/1/"),
+        "/1": make.redirect("/1/"),
+        "/log-in": make.page("a page to log in"),
+        **dict.fromkeys(log_ins, make.redirect("/log-in")),
+    }
+    crawl("site", url=site.url)
+    site.asked.clear()
+    again = crawl("site", url=site.url, refresh=1, **budget)
+    asked = ["/"] if budget else ["/", "/latest", "/stable"]
+    assert sorted({*site.asked} & {"/", "/latest", "/stable", "/1", *log_ins}) == asked
+    assert site.asked.count("/1/") <= 1
+    assert _told(again, site) == {}
+    new = {"/": make.redirect("/2/"), "/latest": make.redirect("/3/"), "/stable": sent_on("/4/")}
+    site.routes |= new | {f"/{n}/": make.page(f"version {n} " + n * 20) for n in "234"}
+    again = crawl("site", url=site.url, refresh=1, **budget)
+    assert _told(again, site) == dict.fromkeys(["2/"] if budget else ["2/", "3/", "4/"], "new")
+    again.check_reconciled()

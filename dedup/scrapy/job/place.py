@@ -76,18 +76,22 @@ class JobPlace:
     def begin_refresh(self, store: JobStore) -> Schedule | None:
         """Queue the pages of a finished job for a visit; return their schedule, if there is one.
 
-        Without a budget, links that failed are asked for again, too.
+        Without a budget, links that failed or redirected are asked for again, too; with one, only
+        start URLs that redirected.
         """
         if self._own is None or not self.has_visit_budget:
             with store.unit():
                 store.refreshes.begin()
                 store.urls.queue_errors()
+                store.urls.queue_redirects()
             return None
         known = store.refreshes.histories
         began = [*known.began(), time.time()]
         passages = SharedPassages(known.texts())
         schedule = Schedule(known.histories(), began, known.visits(), passages)
-        store.refreshes.begin(schedule.order()[: self._own.max_pages or None])
+        with store.unit():
+            store.refreshes.begin(schedule.order()[: self._own.max_pages or None])
+            store.urls.queue_redirects(self._own.first_urls())
         return schedule
 
     @property

@@ -13,13 +13,15 @@ from dedup.scrapy.component import Component
 from dedup.scrapy.config import CrawlConfig
 from dedup.scrapy.frontier.meta import EACH_REFRESH
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.spiders.own import is_own
 from dedup.scrapy.url_keys import UrlKeys
 
 
 class ResumeMiddleware(Component):
     """Drops the start requests that the job has seen; of a finished job, all of them.
 
-    Those for sitemaps are sent in each refresh.
+    Those for sitemaps are sent in each refresh. Queued URLs may be fetched before the spider makes
+    its first request, so that private hosts where the crawl starts are allowed before that.
 
     Where several processes crawl the job, the first of them makes the start requests.
 
@@ -36,6 +38,9 @@ class ResumeMiddleware(Component):
         self._policy = AddressPolicy.of(crawler)
 
     async def process_start(self, start: AsyncIterator[object]) -> AsyncIterator[object]:
+        spider = self.crawler.spider
+        for url in spider.first_urls() if is_own(spider) else ():
+            self._policy.start(url)
         async for request in start:
             if isinstance(request, Request):
                 self._policy.start(request.url)

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
+from urllib.parse import urlsplit
 
 from dedup.store.records import (
     DONE,
@@ -62,6 +63,16 @@ _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 _HAS_PAGE = """
 SELECT 1 FROM urls AS u WHERE key = ? AND state = ? AND request IS NULL
 AND NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.url = u.url)"""
+
+_REDIRECTS = """
+SELECT u.id, u.url, a.page_url FROM aliases AS a JOIN urls AS u ON u.url = a.url
+WHERE a.kind = 'redirect' AND u.state = ? AND a.page_url IN (
+    SELECT page_url FROM aliases WHERE kind = 'redirect' GROUP BY page_url HAVING count(*) <= ?
+)
+ORDER BY u.id
+"""
+_MAX_REDIRECTS = 10
+"""To one page, for them to be asked for again."""
 
 
 class UrlTable(Queries):
@@ -300,15 +311,31 @@ class UrlTable(Queries):
     def queue_errors(self) -> None:
         """Queue the failed pages of hosts with stored pages: as `queue_failed`, and any HTTP error.
 
-        Links may come before their pages. Sitemaps are asked for again by their spiders.
+        Links may come before their pages, and pages that send browsers elsewhere may send them to
+        another page than before. Sitemaps are asked for again by their spiders.
         """
         self._queue_recorded(
             lambda reason, is_fetched, request: (
-                (reason.startswith("http_") or _is_temporary(reason, is_fetched))
+                (reason.startswith(("http_", "refresh")) or _is_temporary(reason, is_fetched))
                 and _is_of_page(request)
             ),
             " AND s.host IN (SELECT host FROM pages)",
         )
+
+    def queue_redirects(self, urls: Collection[str] | None = None) -> None:
+        """Queue URLs that have redirected: they may lead to another page now.
+
+        Not those that lead to the same path on the same host, or, as a log-in page has them, to a
+        page that many URLs lead to.
+
+        `urls`: these alone.
+        """
+        with self._database.unit() as connection:
+            rows = connection.execute(_REDIRECTS, (DONE, _MAX_REDIRECTS)).fetchall()
+            for row, url, page_url in rows:
+                if (urls is None or url in urls) and _place(url) != _place(page_url):
+                    query = "UPDATE urls SET state = ?, slot = ?, request = NULL WHERE id = ?"
+                    connection.execute(query, (QUEUED, host_of(url), row))
 
     def _queue_recorded(
         self, is_queued: Callable[[str, bool, bytes | None], bool], condition: str = ""
@@ -384,6 +411,12 @@ def _take_off(connection: Connection, rows: Sequence[tuple[int, int, str]]) -> C
         connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
         connection.execute("UPDATE urls SET state = ?, rank = 0 WHERE id = ?", (QUEUED, row))
     return Counter(slot for _, _, slot in rows)
+
+
+def _place(url: str) -> tuple[str, str]:
+    """The host and the path of a URL, without what most redirects add or remove."""
+    path = urlsplit(url).path.removesuffix("/").removesuffix("/index.html")
+    return host_of(url).removeprefix("www."), path.removesuffix(".html").lower()
 
 
 def _is_temporary(reason: str, is_fetched: bool) -> bool:
