@@ -28,16 +28,20 @@ def article_keys(page: Outline, words: Words, site: Site, given: Collection[str]
 
     `words`: of the lines.
     """
-    is_given = [line_key(line.text) in given for line in page.lines]
+    is_given = [line_key(line.text.strip()) in given for line in page.lines]
     inside = _is_inside(page, _article(page, words, site, is_given))
     own: dict[int, set[bool]] = {}
     for line, is_label in zip(page.lines, is_given, strict=True):
         if not is_label:
             own.setdefault(line.box, set()).add(line.block == "pre")
     programs = {box for box, found in own.items() if found == {True}}
-    lines = [line for line in page.lines if inside[line.box] and line.box not in programs]
-    found = Counter(map(line_key, text_of(page.boxes, lines).split("\n")))
-    return Counter({key: n for key, n in found.items() if key in given})
+    lines = [
+        line
+        for line in page.lines
+        if inside[line.box] and (line.box not in programs or line.block == "pre")
+    ]
+    found = (line_key(line.strip()) for line in text_of(page.boxes, lines).split("\n"))
+    return Counter(key for key in found if key in given)
 
 
 def _article(page: Outline, words: Words, site: Site, is_given: Sequence[bool]) -> int | None:

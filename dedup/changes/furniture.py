@@ -90,8 +90,9 @@ class Template:
 
     Attributes:
         keys: those of lines, and of pieces of lines; on how many pages.
-        labels: those of the keys that fewer than half of the host's pages have changed, without
-            numbers and dates: headings and labels of articles, or what a part of the pages shares.
+        labels: those of the keys that came or went on fewer than half of the host's pages, and
+            have other numbers on none: headings and labels of articles, or what a part of the pages
+            shares.
         numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; 0:
             these only grew, as counters do.
         versions: the keys of lines that came or went on as many pages, which have few names: these
@@ -178,6 +179,9 @@ def templates(
                 are_many = n_different >= enough or len(kinds) < _VERSIONS * n_different
                 if are_many or not names_of(host).are_versions(set(names)):
                     template.keys[key] = len(kinds)
+                    is_part = key.startswith((TITLE, PIECE))
+                    if 2 * len(kinds) < n_own and not (is_part or any(kinds)):
+                        template.labels.add(key)
                 else:
                     template.versions.add(key)
             if len(numbered := [kind for kind in kinds if kind]) > 1:
@@ -188,17 +192,7 @@ def templates(
             if same and max(same.values()) <= _most(n_own):
                 n_lines += 1
                 template.entries.add(key)
-    for host, template in found.items():
-        template.labels = _labels(template.keys, n_pages.get(host, 0))
     return dict(found)
-
-
-def _labels(keys: Mapping[str, int], n_pages: int) -> set[str]:
-    return {
-        key
-        for key, count in keys.items()
-        if 2 * count < n_pages and not key.startswith((TITLE, PIECE)) and VARIABLE not in key
-    }
 
 
 class Shown:

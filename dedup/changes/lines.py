@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -320,7 +320,12 @@ class Difference(NamedTuple):
 def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | None:
     """How a page's own text has changed; None: its words are the same, in the same order."""
     every = lines_of(page.then, page.url), lines_of(page.now, page.url)
-    before, after = _undated(*(_own(lines, is_furniture) for lines in every))
+    names = list(map(_repeated, every, (page.then.title, page.now.title)))
+    own = (
+        [line for line in _own(lines, is_furniture) if line not in repeated]
+        for lines, repeated in zip(every, names, strict=True)
+    )
+    before, after = _undated(*own)
     old, new = _words(before), _words(after)
     if old == new:
         return None
@@ -330,7 +335,8 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
         if not (came or went):
             return None
     dated = (each for lines in every for each in lines if _update_date(each))
-    other = differing_keys(page) - {line_key(each) for each in (*came, *went, *dated)}
+    alike = {line_key(each) for each in (*came, *went, *dated, *chain(*names))}
+    other = differing_keys(page) - alike
     if other and (came or went):  # the template changed
         came, went = (
             _not_in(list(_unmixed(lines, is_furniture)), others)
@@ -346,6 +352,22 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
 
 def _own(lines: Sequence[str], is_furniture: IsFurniture) -> list[str]:
     return [line for line, is_out in zip(lines, is_furniture(lines), strict=True) if not is_out]
+
+
+def _repeated(lines: Iterable[str], title: str) -> set[str]:
+    """The lines that repeat the title, as some themes have them: that is compared for itself.
+
+    But for its numbers, so that lines with these count.
+    """
+    names = {_words([part]) for part in (title, *split_title(title))}
+    return {
+        line
+        for line in lines
+        if len(line) <= len(title)
+        and not line.startswith(TITLE)
+        and not _DIGITS.search(line)
+        and _words([line]) in names
+    }
 
 
 def _undated(*versions: list[str]) -> tuple[list[str], ...]:

@@ -34,6 +34,7 @@ def _outline(body: str) -> Outline:
         (f"<ul><li>Source</li></ul>{_OWN}", 0),
         (f"<div>{_OWN}<figure><span>Source</span><pre>x = 1</pre></figure></div>", 0),
         (f"<div>{_OWN}<pre>x = 1</pre><p>Source</p></div>", 1),
+        ("<div><pre>a program that no other page has\n  source</pre></div>", 1),
         (f"<div>{_OWN}<aside><p>Source</p></aside></div>", 0),
         (f"<div>{_OWN}<footer><p>Source</p></footer></div>", 1),  # as tags of a post
         ("<div><p>Source</p></div>", 0),  # nothing else is there

@@ -123,6 +123,22 @@ def test_a_title_that_differs_in_the_sites_part_alone_has_not_changed() -> None:
     assert difference(_page("One.", "One.", title=old, new_title=new), is_out) is None
 
 
+@pytest.mark.parametrize(
+    ("heading", "title", "is_same"),
+    [
+        ("A guide", "A guide", True),
+        ("A Guide", "A guide | Manual", True),
+        ("A guide, too", "A guide | Manual", False),
+        ("A guide 2", "A guide 2 | Manual", False),  # titles are compared without versions
+    ],
+)
+def test_a_heading_that_repeats_the_title_is_a_theme_s(
+    heading: str, title: str, *, is_same: bool
+) -> None:
+    found = difference(_page("One.", f"{heading}\nOne.", title=title, new_title=title), _none)
+    assert (found is None) == is_same
+
+
 def test_one_word_is_a_change() -> None:
     found = difference(_page("One two three four.\nB.", "One two 3 four.\nB."), _none)
     assert found is not None

@@ -193,19 +193,21 @@ def test_lines_that_show_the_path_of_their_page_belong_to_the_template(
 
 
 @pytest.mark.parametrize(
-    ("in_article", "share", "n_gone", "n_copies", "told"),
+    ("label", "in_article", "share", "n_gone", "n_copies", "told"),
     [
-        (True, 3, 0, 0, True),
-        (False, 3, 0, 0, False),  # in a box beside the article
-        (True, 2, 0, 0, False),  # on half of the pages
-        (True, 3, 8, 0, False),  # on half of the pages that are there
-        (True, 3, 0, 10, True),  # duplicates are gone, which are no pages
+        ("Definition", True, 3, 0, 0, True),
+        ("Definition", False, 3, 0, 0, False),  # in a box beside the article
+        ("Definition", True, 2, 0, 0, False),  # on half of the pages
+        ("Definition", True, 3, 8, 0, False),  # on half of the pages that are there
+        ("Definition", True, 3, 0, 10, True),  # duplicates are gone, which are no pages
+        ("Reference {}", True, 3, 0, 0, True),  # another number on each
     ],
 )
 def test_a_label_that_several_articles_got_at_once_is_their_own(
     store: JobStore,
     tmp_path: Path,
     clock: Iterator[float],
+    label: str,
     *,
     in_article: bool,
     share: int,
@@ -215,12 +217,14 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
 ) -> None:
     topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
     some = topics[::share]
+    labels = {topic: label.format(at) for at, topic in enumerate(some)}
 
     def page(topic: str, at: float, label: str) -> Page:
         own = "".join(f"<p>{line}</p>" for line in _own(topic))
-        inside, beside = (label, "") if in_article else ("", label)
+        heading = f"<h3>{label}</h3>" if label else ""
+        inside, beside = (heading, "") if in_article else ("", heading)
         body = f"<div>{beside}</div><div>{inside}{own}</div>"
-        text = ["Definition", *_own(topic)] if label else _own(topic)
+        text = [label, *_own(topic)] if label else _own(topic)
         return _page(topic, body, text, at)
 
     numbers = {topic: store.add(page(topic, 500.0, ""), {}) for topic in topics}
@@ -238,13 +242,13 @@ def test_a_label_that_several_articles_got_at_once_is_their_own(
         settle(store)
     store.refreshes.begin()
     for topic in some:
-        new = page(topic, next(clock), "<h3>Definition</h3>")
+        new = page(topic, next(clock), labels[topic])
         store.refreshes.replace_page(numbers[topic], new, {})
         store.refreshes.note_visit(SITE + topic, "changed")
     settle(store)
     rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
-    assert {each.url for each in rows} == ({SITE + topic for topic in some} if told else set())
-    assert all(each.came == ["Definition"] for each in rows)
+    came = {each.url.removeprefix(SITE): each.came for each in rows}
+    assert came == ({topic: [label] for topic, label in labels.items()} if told else {})
 
 
 @pytest.mark.parametrize(
