@@ -93,6 +93,9 @@ _MONTH = re.compile(rf"([{TITLE}{PIECE}]*)(?:{MONTHS})")
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 2**64)
 
+_LONG_TEXTS = 1_000_000
+"""Characters of both versions."""
+
 MAX_PASSAGES = 5
 _MAX_CHARACTERS = 300
 _AROUND = 60
@@ -317,6 +320,25 @@ class Difference(NamedTuple):
         return Difference(self.share, came[:MAX_PASSAGES], went[:MAX_PASSAGES])
 
 
+def shortened(page: ChangedPage) -> ChangedPage:
+    """The page; of long texts, only lines of which one has more than the other, up to a limit.
+
+    These take minutes to compare otherwise, in which the crawl waits.
+    """
+    both = page.then, page.now
+    n_characters = sum(len(each.text) for each in both)
+    if n_characters <= _LONG_TEXTS:
+        return page
+    every = [each.text.split("\n") for each in both]
+    n_then, n_now = map(Counter, every)
+    texts = [
+        "\n".join(line for line in lines if n_then[line] != n_now[line])[: _LONG_TEXTS // 2]
+        for lines in every
+    ]
+    then, now = (each._replace(text=text) for each, text in zip(both, texts, strict=True))
+    return page._replace(then=then, now=now, part=sum(map(len, texts)) / n_characters)
+
+
 def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | None:
     """How a page's own text has changed; None: its words are the same, in the same order."""
     every = lines_of(page.then, page.url), lines_of(page.now, page.url)
@@ -346,7 +368,7 @@ def difference(page: ChangedPage, is_furniture: IsFurniture) -> Difference | Non
             return None
     shared = (Counter(old.split()) & Counter(new.split())).total()
     n_words = max(1, len(old.split()) + len(new.split()))
-    share = max(1 - 2 * shared / n_words, 1 / n_words)
+    share = max(1 - 2 * shared / n_words, 1 / n_words) * page.part
     return Difference(round(share, 4), passages(came, went), passages(went, came))
 
 

@@ -28,6 +28,7 @@ from dedup.changes.lines import (
     difference,
     differing_keys,
     line_key,
+    shortened,
 )
 from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
@@ -137,7 +138,7 @@ class Changes:
         Lines that many pages have today, or have changed since the given time, do not count.
         """
         found = []
-        for page in self._store.refreshes.changes.steps(url, _STEPS):
+        for page in map(shortened, self._store.refreshes.changes.steps(url, _STEPS)):
             own = difference(page, partial(self._known(page.host)[0], None, ()))
             if own is not None:
                 at = page.now.fetched_at
@@ -166,7 +167,7 @@ class Changes:
         for page in self._store.refreshes.changes.changed(self.since):
             is_same = page.then[1:] == page.now[1:]
             whole = self._whole(page, self._bodies.rotating) if is_same else None
-            yield whole or page
+            yield whole or shortened(page)
 
     def _whole(self, page: ChangedPage, rotating: Rotating) -> ChangedPage | None:
         """A page with what stands beside its text, but for what rotates; None: has it no bodies?"""

@@ -88,7 +88,9 @@ class Version(NamedTuple):
 class ChangedPage(NamedTuple):
     """A page that has a new version since some time, with the versions of then and now.
 
-    `is_beside`: their texts are the same, and what stands beside these is given as their text.
+    Attributes:
+        is_beside: their texts are the same, and what stands beside these is given as their text.
+        part: the share of both texts that is given, by characters.
     """
 
     number: int
@@ -97,6 +99,7 @@ class ChangedPage(NamedTuple):
     then: Version
     now: Version
     is_beside: bool = False
+    part: float = 1.0
 
 
 class NewPage(NamedTuple):

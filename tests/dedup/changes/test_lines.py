@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from dedup.changes.lines import PIECE, difference, line_key
+from dedup.changes.lines import PIECE, difference, line_key, lines_of, shortened
 from dedup.store.sql.changes import ChangedPage, Version
 
 _MENU = ["Home", "Docs", "About us"]
@@ -253,3 +253,25 @@ def test_of_a_passage_that_became_longer_the_end_is_shown() -> None:
     assert found is not None
     assert found.came[0].endswith("word end. Added.")
     assert found.went[0].endswith("word end.")
+
+
+def test_of_long_texts_only_what_differs_is_compared() -> None:
+    lines = [
+        f"Line {number} of a long text, with some words of its own." for number in range(15_000)
+    ]
+    page = _page("\n".join([*lines, "The end."]), "\n".join(["One.", *lines, "An end."]))
+    short = shortened(page)
+    assert [lines_of(each) for each in (short.then, short.now)] == [
+        ("\0A", "The end."),
+        ("\0A", "One.", "An end."),
+    ]
+    found, full = (difference(each, _none) for each in (short, page))
+    assert found is not None
+    assert full is not None
+    assert (found.came, found.went) == (full.came, full.went)
+    assert found.share == pytest.approx(full.share, abs=1e-4)
+
+
+def test_short_texts_are_compared_as_a_whole() -> None:
+    page = _page("One.\nTwo.", "Two.\nOne.")
+    assert shortened(page) == page
