@@ -865,12 +865,18 @@ def test_a_refresh_asks_again_what_redirected(
     def sent_on(target: str) -> bytes:
         return f"<title>x</title><meta http-equiv=refresh content='0; url={target}'>".encode()
 
+    def hub(*links: str) -> Any:
+        return make.page("a hub", *links, head="<meta name=robots content=noindex>")
+
     log_ins = [f"/log-in?from={number}" for number in range(11)]
+    names = ["/", "/empty", "/hub", "/latest", "/stable"]
     site.routes |= {
         "/": make.redirect("/1/"),
-        "/1/": make.page("the first version", "/latest", "/stable", "/1", *log_ins),
+        "/1/": make.page("the first version", *names, "/1", *log_ins),
         "/latest": make.redirect("/1/"),
         "/stable": sent_on("/1/"),
+        "/hub": hub("/1/"),
+        "/empty": b"",
         "/1": make.redirect("/1/"),
         "/log-in": make.page("a page to log in"),
         **dict.fromkeys(log_ins, make.redirect("/log-in")),
@@ -878,12 +884,19 @@ def test_a_refresh_asks_again_what_redirected(
     crawl("site", url=site.url)
     site.asked.clear()
     again = crawl("site", url=site.url, refresh=1, **budget)
-    asked = ["/"] if budget else ["/", "/latest", "/stable"]
-    assert sorted({*site.asked} & {"/", "/latest", "/stable", "/1", *log_ins}) == asked
+    asked = {*site.asked} & {*names, "/1", *log_ins}
+    assert sorted(asked) == (["/"] if budget else names)
     assert site.asked.count("/1/") <= 1
     assert _told(again, site) == {}
-    new = {"/": make.redirect("/2/"), "/latest": make.redirect("/3/"), "/stable": sent_on("/4/")}
-    site.routes |= new | {f"/{n}/": make.page(f"version {n} " + n * 20) for n in "234"}
+    site.routes |= {
+        "/": make.redirect("/2/"),
+        "/latest": make.redirect("/3/"),
+        "/stable": sent_on("/4/"),
+        "/hub": hub("/1/", "/5/"),
+        "/empty": make.page("no longer empty"),
+        **{f"/{n}/": make.page(f"version {n} " + n * 20) for n in "2345"},
+    }
     again = crawl("site", url=site.url, refresh=1, **budget)
-    assert _told(again, site) == dict.fromkeys(["2/"] if budget else ["2/", "3/", "4/"], "new")
+    new = ["2/"] if budget else ["2/", "3/", "4/", "5/", "empty"]
+    assert _told(again, site) == dict.fromkeys(new, "new")
     again.check_reconciled()

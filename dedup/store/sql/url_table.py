@@ -57,6 +57,9 @@ _FINAL = {
 }
 _IS_PUT_OFF = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {TRAP_RANK}"
 _IS_ON_DUPLICATES = f"rank >= {DUPLICATE_LINK_RANK} AND rank < {DUPLICATE_LINK_END}"
+_WITHOUT_PAGE = "http_", "empty", "noindex", "refresh"
+"""Of the reasons: those after which a URL may have a page, or lead to one, in a later visit."""
+
 _TEMPORARY_STATUSES = {"http_408", "http_425", "http_429"}
 
 
@@ -311,12 +314,12 @@ class UrlTable(Queries):
     def queue_errors(self) -> None:
         """Queue the failed pages of hosts with stored pages: as `queue_failed`, and any HTTP error.
 
-        Links may come before their pages, and pages that send browsers elsewhere may send them to
-        another page than before. Sitemaps are asked for again by their spiders.
+        Links may come before their pages. So are those that were empty, and those without a page
+        of their own, which may lead to new ones. Sitemaps are asked for again by their spiders.
         """
         self._queue_recorded(
             lambda reason, is_fetched, request: (
-                (reason.startswith(("http_", "refresh")) or _is_temporary(reason, is_fetched))
+                (reason.startswith(_WITHOUT_PAGE) or _is_temporary(reason, is_fetched))
                 and _is_of_page(request)
             ),
             " AND s.host IN (SELECT host FROM pages)",
