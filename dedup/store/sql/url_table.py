@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from urllib.parse import urlsplit
 
 from dedup.store.records import (
     DONE,
@@ -67,15 +66,22 @@ _HAS_PAGE = """
 SELECT 1 FROM urls AS u WHERE key = ? AND state = ? AND request IS NULL
 AND NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.url = u.url)"""
 
-_REDIRECTS = """
-SELECT u.id, u.url, a.page_url FROM aliases AS a JOIN urls AS u ON u.url = a.url
-WHERE a.kind = 'redirect' AND u.state = ? AND a.page_url IN (
-    SELECT page_url FROM aliases WHERE kind = 'redirect' GROUP BY page_url HAVING count(*) <= ?
-)
-ORDER BY u.id
-"""
+_PLACE = "rtrim(replace(replace({}, 'https:', 'http:'), '//www.', '//'), '/')"
 _MAX_REDIRECTS = 10
-"""To one page, for them to be asked for again."""
+"""To one page, for them to be asked for again: more lead to a log-in page, or the like."""
+
+_LEAST_ASKED, _ASKED_SHARE = 100, 20
+"""Of the URLs that redirected, so many, or this part of the number of pages, are asked for again:
+some sites have one or more for each page."""
+
+_REDIRECTS = f"""
+SELECT u.id, u.url FROM aliases AS a JOIN urls AS u ON u.url = a.url
+WHERE a.kind = 'redirect' AND u.state = {DONE}
+AND {_PLACE.format("a.url")} <> {_PLACE.format("a.page_url")} AND a.page_url IN (
+    SELECT page_url FROM aliases WHERE kind = 'redirect'
+    GROUP BY page_url HAVING count(*) <= {_MAX_REDIRECTS}
+)
+"""  # noqa: S608 -- constants
 
 
 class UrlTable(Queries):
@@ -325,20 +331,23 @@ class UrlTable(Queries):
             " AND s.host IN (SELECT host FROM pages)",
         )
 
-    def queue_redirects(self, urls: Collection[str] | None = None) -> None:
-        """Queue URLs that have redirected: they may lead to another page now.
+    def queue_redirects(self, urls: Sequence[str] | None = None) -> None:
+        """Queue some URLs that have redirected to another place: they may lead to new pages now.
 
-        Not those that lead to the same path on the same host, or, as a log-in page has them, to a
-        page that many URLs lead to.
-
-        `urls`: these alone.
+        `urls`: those of these; None: those of the job with the shortest URLs.
         """
         with self._database.unit() as connection:
-            rows = connection.execute(_REDIRECTS, (DONE, _MAX_REDIRECTS)).fetchall()
-            for row, url, page_url in rows:
-                if (urls is None or url in urls) and _place(url) != _place(page_url):
-                    query = "UPDATE urls SET state = ?, slot = ?, request = NULL WHERE id = ?"
-                    connection.execute(query, (QUEUED, host_of(url), row))
+            if urls is None:
+                n_pages = self._database.value("SELECT count(*) FROM pages")
+                rest = "ORDER BY length(u.url), u.id LIMIT ?"
+                values = [max(_LEAST_ASKED, n_pages // _ASKED_SHARE)]
+            else:
+                marks = ", ".join("?" * len(urls)) or "NULL"
+                rest = f"AND u.url IN ({marks})"
+                values = list(map(storable, urls))
+            for row, url in connection.execute(_REDIRECTS + rest, values).fetchall():
+                query = "UPDATE urls SET state = ?, slot = ?, request = NULL WHERE id = ?"
+                connection.execute(query, (QUEUED, host_of(url), row))
 
     def _queue_recorded(
         self, is_queued: Callable[[str, bool, bytes | None], bool], condition: str = ""
@@ -414,12 +423,6 @@ def _take_off(connection: Connection, rows: Sequence[tuple[int, int, str]]) -> C
         connection.execute("DELETE FROM skipped WHERE number = ?", (number,))
         connection.execute("UPDATE urls SET state = ?, rank = 0 WHERE id = ?", (QUEUED, row))
     return Counter(slot for _, _, slot in rows)
-
-
-def _place(url: str) -> tuple[str, str]:
-    """The host and the path of a URL, without what most redirects add or remove."""
-    path = urlsplit(url).path.removesuffix("/").removesuffix("/index.html")
-    return host_of(url).removeprefix("www."), path.removesuffix(".html").lower()
 
 
 def _is_temporary(reason: str, is_fetched: bool) -> bool:

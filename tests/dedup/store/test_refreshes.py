@@ -13,7 +13,7 @@ from dedup.document import Match
 from dedup.revisits import PageText, Trust
 from dedup.store import JobStore, Page, open_store, summarise
 from dedup.store.records import QUEUED
-from dedup.store.sql import histories, refresh
+from dedup.store.sql import histories, refresh, url_table
 
 STORES: dict[str, Callable[[pytest.FixtureRequest, Path], JobStore]] = {
     "sqlite": lambda request, path: open_store(path),
@@ -269,3 +269,33 @@ def test_a_version_with_another_text_is_not_taken_back(store: JobStore) -> None:
     store.refreshes.take_back([SITE + "a"])
     page = store.page(number)
     assert (page.text, page.body, page.fetched_at) == ("A text.", b"last", 2e9 + 1)
+
+
+@pytest.mark.parametrize(
+    ("urls", "asked"),
+    [
+        (None, ["latest", "stable"]),  # the shortest
+        (["http://a.example/other/1", "http://a.example/1"], ["other/1"]),
+        ([], []),
+    ],
+)
+def test_some_urls_that_have_redirected_elsewhere_are_queued_again(
+    store: JobStore, monkeypatch: pytest.MonkeyPatch, urls: list[str] | None, asked: list[str]
+) -> None:
+    monkeypatch.setattr(url_table, "_LEAST_ASKED", 2)
+    redirects = {
+        "latest": f"{SITE}1/",
+        "stable": f"{SITE}2/",
+        "other/1": f"{SITE}3/",
+        "1": f"{SITE}1/",
+        "2/": "https://www.a.example/2/",
+        **{f"{number}?": f"{SITE}log-in" for number in range(11)},
+    }
+    for name, target in redirects.items():
+        key = name.encode()
+        store.urls.queue(key, SITE + name, 1, slot="a.example")
+        store.urls.finish([(key, SITE + name)])
+        store.urls.add_alias(SITE + name, target, "redirect")
+    store.urls.queue_redirects(urls)
+    queued = [row.url for row in store.urls.first_queued("a.example", 99)]
+    assert sorted(queued) == [SITE + name for name in asked]
