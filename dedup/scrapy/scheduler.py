@@ -14,6 +14,7 @@ from dedup.scrapy.component import Component
 from dedup.scrapy.internals.downloads import count_downloads, downloads_by_slot, max_downloads
 from dedup.scrapy.internals.engine import count_in_spider
 from dedup.scrapy.job.job import Job
+from dedup.scrapy.spiders.own import is_own
 
 _MAX_SLOW_PAGES = 64
 
@@ -46,7 +47,8 @@ class DedupScheduler(Component, BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         requests, turns = self._job.urls.requests, self._job.turns
-        return bool(requests.frontier or requests.has_later or turns.is_pending)
+        has_visits = self._may_visit(0) and bool(requests.frontier or requests.has_later)
+        return has_visits or turns.is_pending
 
     def __len__(self) -> int:
         return len(self._job.urls.requests.frontier)
@@ -70,6 +72,8 @@ class DedupScheduler(Component, BaseScheduler):
     def next_request(self) -> Request | None:
         if self._is_reader_busy() or self._job.failure or self._job.pages.arrivals.is_closing:
             return None
+        if not self._may_visit(len(self._job.urls.requests.frontier.in_flight)):
+            return None
         try:
             request = self._job.urls.gate.next(downloads_by_slot(self.crawler))
         except StateError:
@@ -77,6 +81,10 @@ class DedupScheduler(Component, BaseScheduler):
         if request is not None:
             self._stats.inc_value("scheduler/dequeued")
         return request
+
+    def _may_visit(self, n_in_flight: int) -> bool:
+        spider = self.crawler.spider
+        return not is_own(spider) or spider.may_visit(n_in_flight)
 
     def _is_reader_busy(self) -> bool:
         """Are as many requests and pages under way as there may be requests?

@@ -900,3 +900,37 @@ def test_a_refresh_asks_again_what_redirected(
     new = ["2/"] if budget else ["2/", "3/", "4/", "5/", "empty"]
     assert _told(again, site) == dict.fromkeys(new, "new")
     again.check_reconciled()
+
+
+def test_a_refresh_asks_for_no_more_pages_than_its_budget_and_new_links_first(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names, new = [f"/{n}" for n in range(12)], [f"/new-{n}" for n in range(4)]
+    site.routes |= {name: make.page(name, *names) for name in ("/", *names)}
+    crawl("site", url=site.url)
+    site.routes |= {name: make.page(name, *names, *new) for name in ("/", *names, *new)}
+    found = []
+    for _ in range(3):
+        site.asked.clear()
+        again = crawl("site", url=site.url, refresh=1, max_pages=3)
+        asked = [each for each in site.asked if each in {"/", *names, *new}]
+        assert len(asked) == 3
+        found.append({each for each in asked if each in new})
+        assert again.stats["reason"] == "max_pages"
+    assert list(map(len, found)) == [0, 3, 1]
+    assert set(new) <= again.stored(site)
+
+
+def test_a_page_that_a_start_url_redirects_to_is_stored_within_a_budget(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """It is fetched once more after all others, but within the budget."""
+    pages = {f"/1/{n}": make.page(f"page {n} of the first") for n in range(6)}
+    site.routes |= {"/": make.redirect("/1/"), "/1/": make.page("first", *pages), **pages}
+    crawl("site", url=site.url)
+    second = {f"/2/{n}": make.page(f"page {n} of the second") for n in range(6)}
+    site.routes |= {"/": make.redirect("/2/"), "/2/": make.page("second", *second), **second}
+    site.asked.clear()
+    again = crawl("site", url=site.url, refresh=1, max_pages=3)
+    assert len({*site.asked} & {"/1/", "/2/", *pages, *second}) == 3
+    assert "/2/" in again.stored(site)

@@ -145,6 +145,11 @@ class RequestQueue:
         first = own_spider(self._crawler).page_request(url, depth=request.meta.get("depth", 0))
         self._write(key, first.replace(priority=-rank), is_again=True, stored=stored)
 
+    def visit_first(self, keys: Iterable[bytes]) -> None:
+        """Hand out next what is queued under these keys."""
+        self._store.urls.queue_first(keys)
+        self.reload_all()
+
     def reload(self, slot: str, *, n_more: int) -> None:
         """Read a slot again whose rows have other ranks, or `n_more` rows, in the store."""
         self.length += n_more

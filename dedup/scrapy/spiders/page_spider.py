@@ -12,7 +12,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider
+from scrapy.exceptions import CloseSpider, DontCloseSpider
 from scrapy.http import Response
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.python.failure import Failure
@@ -111,6 +111,8 @@ class PageSpider(Spider):
         self.restart = flag("restart", restart)
         self.refresh = flag("refresh", refresh)
         self._n_skipped = 0
+        self._put_off: set[bytes] = set()
+        """Keys of visits that are counted, and made once more later."""
         self._order = ArrivalOrder()
         self._arguments = {"url": ",".join(self.urls), "allow": allow, "deny": deny}
         self._is_plain = not (allow or deny)
@@ -120,6 +122,7 @@ class PageSpider(Spider):
         spider = super().from_crawler(crawler, *args, **kwargs)
         crawler.signals.connect(spider._close_reader, signals.spider_closed)
         crawler.signals.connect(spider._open_rendering, signals.spider_opened)
+        crawler.signals.connect(spider._stop_if_spent, signals.spider_idle)
         if spider.max_seconds:
             crawler.settings.set("CLOSESPIDER_TIMEOUT", spider.max_seconds, priority="spider")
         first_urls = spider.first_urls()
@@ -338,11 +341,11 @@ class PageSpider(Spider):
         return Visits(self.dedup_job, is_skipped=self._reason_to_skip, take_back=self._take_back)
 
     def _take_back(self, request: Request, reading: Reading) -> None:
-        """Count the page of a visit no more that is made once more later."""
+        """Count the page of a visit once that is made once more later."""
         is_revisit = REVISIT in request.meta
         is_counted = self._is_refreshing if is_revisit else not self._reason_to_skip(reading)
         if self.max_pages and is_counted:
-            self._n_pages -= 1
+            self._put_off.add(request.meta[KEY])
 
     @cached_property
     def _rendering(self) -> RenderedPages | None:
@@ -381,6 +384,26 @@ class PageSpider(Spider):
         """Has the job `max_pages`, or the refresh spent them?"""
         return bool(self.max_pages) and self._n_pages >= self.max_pages
 
+    def may_visit(self, n_in_flight: int) -> bool:
+        """Has a refresh visits left, besides the requests in flight? It asks for no more pages."""
+        return not (self._is_refreshing and 0 < self.max_pages <= self._n_pages + n_in_flight)
+
+    def _stop_if_spent(self) -> None:
+        """End a refresh, whose visits are spent and recorded; before, those that were put off come.
+
+        Raises:
+            CloseSpider: they are.
+            DontCloseSpider: some were put off.
+        """
+        if self.may_visit(0):
+            return
+        if not self._put_off or self.dedup_job is None:
+            raise CloseSpider("max_pages")
+        self.dedup_job.urls.requests.visit_first(self._put_off)
+        self._n_pages -= len(self._put_off)
+        self._put_off.clear()
+        raise DontCloseSpider
+
     @property
     def _is_refreshing(self) -> bool:
         job = self.dedup_job
@@ -392,6 +415,10 @@ class PageSpider(Spider):
         Raises:
             CloseSpider: as `stop_if_full`.
         """
+        if meta.get(KEY) in self._put_off:
+            if REVISIT in meta:
+                self._put_off.discard(meta[KEY])
+            return
         if REVISIT not in meta or self._is_refreshing:
             self.stop_if_full()
         if REVISIT in meta and self._is_refreshing and self.max_pages:
@@ -416,6 +443,9 @@ class PageSpider(Spider):
             CloseSpider: as `stop_if_full`.
         """
         if reading is None or REVISIT in response.meta or not self.max_pages:
+            return
+        if (key := response.meta.get(KEY)) in self._put_off:
+            self._put_off.discard(key)
             return
         self.stop_if_full()
         if not self._reason_to_skip(reading):

@@ -21,6 +21,9 @@ from dedup.store.sql.lastmods import Lastmods
 from dedup.store.sql.retention import Retention
 
 _RANK_OF_DUPLICATES = 1_000_000
+_FIRST_RANK = 1_000
+"""Of the planned visits: links, whose rank is their depth, come before."""
+
 """After the pages, because their originals may have changed by then."""
 
 _QUEUE_PLANNED = f"""
@@ -222,7 +225,8 @@ class Refreshes:
 
     def _queue_planned(self, connection: Connection, order: Sequence[str]) -> None:
         connection.execute("CREATE TEMP TABLE planned (url TEXT PRIMARY KEY, rank INTEGER)")
-        rows = ((url, min(rank, _RANK_OF_DUPLICATES)) for rank, url in enumerate(order, start=1))
+        ranks = enumerate(order, start=_FIRST_RANK)
+        rows = ((url, min(rank, _RANK_OF_DUPLICATES)) for rank, url in ranks)
         connection.executemany("INSERT INTO planned VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
         request = f", request = {self._database.revisit}"
         for table, made in (("pages", request), ("duplicates", "")):

@@ -76,7 +76,9 @@ some sites have one or more for each page."""
 
 _REDIRECTS = f"""
 SELECT u.id, u.url FROM aliases AS a JOIN urls AS u ON u.url = a.url
-WHERE a.kind = 'redirect' AND u.state = {DONE}
+WHERE a.kind = 'redirect' AND u.state IN ({DONE}, {QUEUED})
+AND NOT EXISTS (SELECT 1 FROM pages AS r WHERE r.url = u.url)
+AND NOT EXISTS (SELECT 1 FROM duplicates AS d WHERE d.url = u.url)
 AND {_PLACE.format("a.url")} <> {_PLACE.format("a.page_url")} AND a.page_url IN (
     SELECT page_url FROM aliases WHERE kind = 'redirect'
     GROUP BY page_url HAVING count(*) <= {_MAX_REDIRECTS}
@@ -184,6 +186,11 @@ class UrlTable(Queries):
             query if has_failed else query + ", request = NULL",
             [(key, DONE, storable(url)) for key, url in urls],
         )
+
+    def queue_first(self, keys: Iterable[bytes]) -> None:
+        """Have queued URLs fetched before all others."""
+        query = f"UPDATE urls SET rank = -1 WHERE key = ? AND state = {QUEUED}"  # noqa: S608 -- a constant
+        self._database.write_many(query, [(key,) for key in keys])
 
     def add_alias(self, url: str, page_url: str, kind: str) -> None:
         """Record that `url` leads to the page at `page_url`; for kinds, see `AliasRecord`.
@@ -346,7 +353,7 @@ class UrlTable(Queries):
                 rest = f"AND u.url IN ({marks})"
                 values = list(map(storable, urls))
             for row, url in connection.execute(_REDIRECTS + rest, values).fetchall():
-                query = "UPDATE urls SET state = ?, slot = ?, request = NULL WHERE id = ?"
+                query = "UPDATE urls SET state = ?, rank = 0, slot = ?, request = NULL WHERE id = ?"
                 connection.execute(query, (QUEUED, host_of(url), row))
 
     def _queue_recorded(
