@@ -884,7 +884,7 @@ def test_a_refresh_asks_again_what_redirected(
     crawl("site", url=site.url)
     site.asked.clear()
     again = crawl("site", url=site.url, refresh=1, **budget)
-    asked = {*site.asked} & {*names, "/1", *log_ins}
+    asked = [each for each in site.asked if each in {*names, "/1", *log_ins}]
     assert sorted(asked) == (["/"] if budget else names)
     assert site.asked.count("/1/") <= 1
     assert _told(again, site) == {}
@@ -926,10 +926,15 @@ def test_a_page_that_a_start_url_redirects_to_is_stored_within_a_budget(
 ) -> None:
     """It is fetched once more after all others, but within the budget."""
     pages = {f"/1/{n}": make.page(f"page {n} of the first") for n in range(6)}
-    site.routes |= {"/": make.redirect("/1/"), "/1/": make.page("first", *pages), **pages}
+    site.routes |= {
+        "/": make.redirect("/docs"),
+        "/1/": make.page("first", "/docs", *pages),
+        **pages,
+    }
+    site.routes["/docs"] = make.redirect("/1/")
     crawl("site", url=site.url)
     second = {f"/2/{n}": make.page(f"page {n} of the second") for n in range(6)}
-    site.routes |= {"/": make.redirect("/2/"), "/2/": make.page("second", *second), **second}
+    site.routes |= {"/docs": make.redirect("/2/"), "/2/": make.page("second", *second), **second}
     site.asked.clear()
     again = crawl("site", url=site.url, refresh=1, max_pages=3)
     assert len({*site.asked} & {"/1/", "/2/", *pages, *second}) == 3

@@ -52,7 +52,8 @@ class RedirectGuard(Component):
 
     - A target out of the spider's scope, or of another scheme than http(s), is not fetched.
     - If the target is recorded already, the URL becomes an alias of it. In a refresh the redirect
-      may have turned round: then the target was an alias of this URL's page, and is fetched.
+      may have turned round: then the target was an alias of this URL's page, and is fetched. So is
+      one that was an alias of another page, as it may lead to a new one.
     - If the target is queued itself, or in flight, the request is queued again behind it, twice at
       most: fetching the target here would fetch it twice. A stored page that is fetched here
       nevertheless, and whose own visit is still to come, is left to that.
@@ -96,7 +97,9 @@ class RedirectGuard(Component):
         if not self._has_passed(request, target):
             key = self._key(request, target)
             state = self._job.store.urls.state(key)
-            if state == DONE and not self._has_turned_round(request, target):
+            if state == DONE and not self._leads_on(request, target):
+                raise AlreadyRecorded(target)
+            if state == QUEUED and self._is_as_before(request, target):
                 raise AlreadyRecorded(target)
             if state == QUEUED and request.meta.get(_WAITS, 0) < _MAX_WAITS:
                 self._job.urls.requests.wait_for_target(request.meta[KEY], key)
@@ -121,8 +124,19 @@ class RedirectGuard(Component):
         urls = [request.url, *request.meta.get("redirect_urls", [])]
         return any(self._key(request, url) == key for url in urls)
 
-    def _has_turned_round(self, request: Request, target: str) -> bool:
-        return REVISIT in request.meta and self._job.store.urls.redirects_to(target, request.url)
+    def _leads_on(self, request: Request, target: str) -> bool:
+        """Was the target, in a refresh, an alias of this URL's page, or does it redirect, too?"""
+        if REVISIT in request.meta:
+            return self._job.store.urls.redirects_to(target, request.url)
+        return bool(self._job.urls.revisits.number) and self._job.store.urls.has_redirected(target)
+
+    def _is_as_before(self, request: Request, target: str) -> bool:
+        """Does a URL without a page redirect, in a refresh, where it did before?"""
+        return (
+            REVISIT not in request.meta
+            and bool(self._job.urls.revisits.number)
+            and self._job.store.urls.redirects_to(request.url, target)
+        )
 
     def _at_route(self, target: str, request: Request) -> str:
         """The target at the route of the request, as browsers go there."""

@@ -68,21 +68,23 @@ AND NOT EXISTS (SELECT 1 FROM aliases AS a WHERE a.url = u.url)"""
 
 _PLACE = "rtrim(replace(replace({}, 'https:', 'http:'), '//www.', '//'), '/')"
 _MAX_REDIRECTS = 10
-"""To one page, for them to be asked for again: more lead to a log-in page, or the like."""
+"""To one page, or its duplicates, for them to be asked for again: more lead to a log-in page."""
 
 _LEAST_ASKED, _ASKED_SHARE = 100, 20
 """Of the URLs that redirected, so many, or this part of the number of pages, are asked for again:
 some sites have one or more for each page."""
 
 _REDIRECTS = f"""
-SELECT u.id, u.url FROM aliases AS a JOIN urls AS u ON u.url = a.url
-WHERE a.kind = 'redirect' AND u.state IN ({DONE}, {QUEUED})
-AND NOT EXISTS (SELECT 1 FROM pages AS r WHERE r.url = u.url)
-AND NOT EXISTS (SELECT 1 FROM duplicates AS d WHERE d.url = u.url)
-AND {_PLACE.format("a.url")} <> {_PLACE.format("a.page_url")} AND a.page_url IN (
-    SELECT page_url FROM aliases WHERE kind = 'redirect'
-    GROUP BY page_url HAVING count(*) <= {_MAX_REDIRECTS}
+WITH targets AS (
+    SELECT a.url AS url, a.page_url AS page_url, coalesce(r.number, d.original) AS page
+    FROM aliases AS a LEFT JOIN pages AS r ON r.url = a.page_url
+    LEFT JOIN duplicates AS d ON d.url = a.page_url WHERE a.kind = 'redirect'
 )
+SELECT u.id, u.url FROM targets AS t JOIN urls AS u ON u.url = t.url
+WHERE u.state IN ({DONE}, {QUEUED}) AND {_PLACE.format("t.url")} <> {_PLACE.format("t.page_url")}
+AND t.page IN (SELECT page FROM targets GROUP BY page HAVING count(*) <= {_MAX_REDIRECTS})
+AND u.url NOT IN (SELECT url FROM pages WHERE url IS NOT NULL)
+AND u.url NOT IN (SELECT url FROM duplicates WHERE url IS NOT NULL)
 """  # noqa: S608 -- constants
 
 
@@ -208,6 +210,11 @@ class UrlTable(Queries):
         """Is it recorded that `url` redirects to the page at `page_url`?"""
         query = "SELECT 1 FROM aliases WHERE url = ? AND page_url = ? AND kind = 'redirect'"
         return self._database.value(query, (storable(url), storable(page_url))) is not None
+
+    def has_redirected(self, url: str) -> bool:
+        """Is it recorded that `url` redirects?"""
+        query = "SELECT 1 FROM aliases WHERE url = ? AND kind = 'redirect'"
+        return self._database.value(query, (storable(url),)) is not None
 
     def rank(self, key: bytes) -> int | None:
         """The rank of a URL, queued or not; None: it is unknown."""

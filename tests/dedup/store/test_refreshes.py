@@ -296,6 +296,9 @@ def test_some_urls_that_have_redirected_elsewhere_are_queued_again(
         store.urls.queue(key, SITE + name, 1, slot="a.example")
         store.urls.finish([(key, SITE + name)])
         store.urls.add_alias(SITE + name, target, "redirect")
+    for number, _ in enumerate("123"):
+        store.add(_page(f"Text {number}.", f"{number + 1}/"), {})
+    store.add(_page("To log in.", "log-in"), {})
     store.urls.queue_redirects(urls)
     queued = [row.url for row in store.urls.first_queued("a.example", 99)]
     assert sorted(queued) == [SITE + name for name in asked]
