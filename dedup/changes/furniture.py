@@ -23,6 +23,7 @@ from dedup.changes.lines import (
     PIECE,
     TITLE,
     VARIABLE,
+    Renumbered,
     behind_updates,
     changed_entries,
     changed_numbers,
@@ -76,6 +77,9 @@ _VERSIONS, _MOST_VERSIONS = 3, 50
 _GREW = 2
 """Marks a line of which whole numbers grew, and nothing else differs; 1: another number."""
 
+_DATED = -1
+"""Marks a line that differs in a date, or in case."""
+
 _LINES_A_PAGE = 1_000
 _MAX_LINES = 200_000
 """Of all templates, for a bounded memory: those after these are told as changes of pages."""
@@ -91,8 +95,8 @@ class Template:
     Attributes:
         keys: those of lines, and of pieces of lines; on how many pages.
         labels: those of the keys that came or went on fewer than half of the host's pages, and
-            have other numbers on none: headings and labels of articles, or what a part of the pages
-            shares.
+            have other numbers or dates on none: headings and labels of articles, or what a part of
+            the pages shares.
         numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; 0:
             these only grew, as counters do.
         versions: the keys of lines that came or went on as many pages, which have few names: these
@@ -158,14 +162,18 @@ def templates(
     """
     found: defaultdict[str, Template] = defaultdict(Template)
     names_of = lru_cache(1)(names_of)
+    counted: defaultdict[str, _Counters] = defaultdict(_Counters)
     n_lines = 0
     with closing(SortedRows(folder)) as rows:
         for page in pages:
             keys = {line_key(line) for lines in template_lines(page) for line in lines}
             changed, entries = changed_numbers(page), changed_entries(page)
-            name = url_name(page.url)
+            n_lines += counted[page.host].add(changed) if n_lines < _MAX_LINES else 0
+            came_or_went, name = differing_keys(page), url_name(page.url)
             for key in sorted(keys)[:_LINES_A_PAGE]:
                 kind = _GREW if key in changed and changed[key].only_grew else int(key in changed)
+                if not kind and key not in came_or_went:
+                    kind = _DATED
                 entry = _hash(entries[key]) if key in entries else 0
                 rows.add((page.host, key, page.number, kind, name, entry))
         for (host, key), group in groupby(rows, key=lambda row: row[:2]):
@@ -184,7 +192,7 @@ def templates(
                         template.labels.add(key)
                 else:
                     template.versions.add(key)
-            if len(numbered := [kind for kind in kinds if kind]) > 1:
+            if len(numbered := [kind for kind in kinds if kind > 0]) > 1:
                 n_lines += 1
                 is_counter = set(numbered) == {_GREW} and COUNTS.search(key)
                 template.numbers[key] = 0 if is_counter else len(numbered)
@@ -192,7 +200,40 @@ def templates(
             if same and max(same.values()) <= _most(n_own):
                 n_lines += 1
                 template.entries.add(key)
+    for host, each in counted.items():
+        for key, n in each.lines():
+            if not found[host].numbers.get(key):
+                found[host].keys.setdefault(key, n)
+                found[host].numbers[key] = 0
     return dict(found)
+
+
+class _Counters:
+    """What counters of a host count, and the lines that have one beside a name, as posts do."""
+
+    def __init__(self) -> None:
+        self._n_pages: Counter[str] = Counter()
+        self._words: dict[str, str] = {}
+
+    def add(self, changed: Mapping[str, Renumbered]) -> int:
+        """Add the changed numbers of a page, see `changed_numbers`; return how many lines count."""
+        words: dict[str, str] = {}
+        for key, each in changed.items():
+            word = COUNTS.search(key) if each.only_grew else None
+            if word is not None and len(key.split()) < _LONG:
+                words[key] = word[0]
+        self._n_pages.update(set(words.values()))
+        self._words |= words
+        return len(words)
+
+    def lines(self) -> Iterator[tuple[str, int]]:
+        """The keys of lines with words beside which numbers grew on several pages.
+
+        With the number of these pages.
+        """
+        for key, word in self._words.items():
+            if self._n_pages[word] >= AT_LEAST:
+                yield key, self._n_pages[word]
 
 
 class Shown:

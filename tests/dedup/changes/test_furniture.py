@@ -66,6 +66,34 @@ def test_the_rest_of_a_line_of_another_template_is_the_pages_own(tmp_path: Path)
     assert [each and each.came for each in found] == [[f"of {name}"] for name in _NAMES]
 
 
+@pytest.mark.parametrize(
+    ("n_pages", "line", "told"),
+    [
+        (5, "{name} 1 days ago {n} likes", False),
+        (4, "{name} 1 days ago {n} likes", True),  # these may be facts
+        (5, "{name} has {n} rooms", True),
+        (5, "The library of {name} has {n} members since the end of May", True),
+    ],
+)
+def test_counters_beside_names_are_no_changes(
+    tmp_path: Path, n_pages: int, line: str, *, told: bool
+) -> None:
+    pages = [
+        _page(name, line.format(name=name, n=n), line.format(name=name, n=n + 1))
+        for n, name in enumerate(_NAMES[:n_pages])
+    ]
+    pages = [page._replace(then=page.then._replace(title=page.now.title)) for page in pages]
+    furniture = _furniture(pages, 40, tmp_path)
+    lines = [line.format(name=_NAMES[0], n=7)]
+    assert furniture.has_changed((), lines) == [not told]
+
+
+def test_years_of_a_copyright_are_no_labels(tmp_path: Path) -> None:
+    pages = [_page(name, "\u00a9 2017 Moss", "\u00a9 2018 Moss") for name in _NAMES]
+    furniture = _furniture(pages, 40, tmp_path)
+    assert furniture.labels_of(pages[0]) == {"posted by me"}  # which went
+
+
 def test_labels_are_given_up_after_some_pages_that_have_them_in_no_article(tmp_path: Path) -> None:
     pages = [
         _page(f"page {name}", "The text.", "The text.\nShare it\nSources")
