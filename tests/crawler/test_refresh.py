@@ -939,3 +939,16 @@ def test_a_page_that_a_start_url_redirects_to_is_stored_within_a_budget(
     again = crawl("site", url=site.url, refresh=1, max_pages=3)
     assert len({*site.asked} & {"/1/", "/2/", *pages, *second}) == 3
     assert "/2/" in again.stored(site)
+
+
+def test_processes_that_share_a_job_end_when_its_budget_is_spent(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(8)]
+    site.routes |= {name: make.page(name, *names) for name in ("/", *names)}
+    two = ("-s", "DEDUP_PROCESSES=2")
+    crawl("site", *two, url=site.url)
+    site.asked.clear()
+    again = crawl("site", *two, url=site.url, refresh=1, max_pages=3)
+    assert len({*site.asked} & {"/", *names}) == 3
+    assert again.stats["reason"] == "max_pages"

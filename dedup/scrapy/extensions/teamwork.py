@@ -56,10 +56,15 @@ class Teamwork(Extension):
         self._is_asked = False
 
     def _spider_idle(self) -> None:
-        """Keep the spider open while the job has work: a host may become free."""
-        job = Job.of(self.crawler)
+        """Keep the spider open while the job has work: a host may become free.
+
+        Unless the refresh has spent its budget.
+        """
+        job, spider = Job.of(self.crawler), self.crawler.spider
         workers = job.store.workers
         if job.failure is not None or job.is_finished or not job.has_queue:
+            return
+        if is_own(spider) and not spider.may_visit(0):
             return
         team = job.config.team
         if team is not None and not team.may_end:
