@@ -21,10 +21,10 @@ from dedup.store.sql.lastmods import Lastmods
 from dedup.store.sql.retention import Retention
 
 _RANK_OF_DUPLICATES = 1_000_000
+"""After the pages, because their originals may have changed by then."""
+
 _FIRST_RANK = 1_000
 """Of the planned visits: links, whose rank is their depth, come before."""
-
-"""After the pages, because their originals may have changed by then."""
 
 _QUEUE_PLANNED = f"""
 UPDATE urls SET state = {QUEUED}, rank = planned.rank, slot = {{slot}}{{request}}

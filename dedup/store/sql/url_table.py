@@ -334,8 +334,8 @@ class UrlTable(Queries):
     def queue_errors(self) -> None:
         """Queue the failed pages of hosts with stored pages: as `queue_failed`, and any HTTP error.
 
-        Links may come before their pages. So are those that were empty, and those without a page
-        of their own, which may lead to new ones. Sitemaps are asked for again by their spiders.
+        Links may come before their pages. Also those that were empty, or have no page of their own
+        and may lead to new ones. Sitemaps are asked for again by their spiders.
         """
         self._queue_recorded(
             lambda reason, is_fetched, request: (
