@@ -46,9 +46,10 @@ class DedupScheduler(Component, BaseScheduler):
         return self._dupefilter.close(reason)
 
     def has_pending_requests(self) -> bool:
+        if not self._may_visit(0):
+            return False
         requests, turns = self._job.urls.requests, self._job.turns
-        has_visits = self._may_visit(0) and bool(requests.frontier or requests.has_later)
-        return has_visits or turns.is_pending
+        return bool(requests.frontier or requests.has_later or turns.is_pending)
 
     def __len__(self) -> int:
         return len(self._job.urls.requests.frontier)
