@@ -289,7 +289,7 @@ def test_some_urls_that_have_redirected_elsewhere_are_queued_again(
         "other/1": f"{SITE}3/",
         "1": f"{SITE}1/",
         "2/": "https://www.a.example/2/",
-        **{f"{number}?": f"{SITE}log-in" for number in range(11)},
+        **{f"{number}?": f"{SITE}log-in?{number}" for number in range(11)},
     }
     for name, target in redirects.items():
         key = name.encode()
@@ -298,7 +298,9 @@ def test_some_urls_that_have_redirected_elsewhere_are_queued_again(
         store.urls.add_alias(SITE + name, target, "redirect")
     for number, _ in enumerate("123"):
         store.add(_page(f"Text {number}.", f"{number + 1}/"), {})
-    store.add(_page("To log in.", "log-in"), {})
+    log_in = store.add(_page("To log in.", "log-in?0"), {})
+    for number in range(1, 11):
+        store.add_duplicate(_page("To log in.", f"log-in?{number}"), Match(log_in, "body"))
     store.urls.queue_redirects(urls)
     queued = [row.url for row in store.urls.first_queued("a.example", 99)]
     assert sorted(queued) == [SITE + name for name in asked]
