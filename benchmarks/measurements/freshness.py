@@ -1,7 +1,8 @@
 """How fresh stored pages stay under a budget of visits, by the schedule that spends it.
 
     python benchmarks/measurements/freshness.py [REPOSITORY --branch NAME --select CSS]
-        [--remove CSS] [--sitemaps PATH …] [--commits 240] [--every 4] [--pages 800]
+        [--remove CSS] [--sitemaps PATH …] [--indexes PATH …] [--commits 240] [--every 4]
+        [--pages 800]
 
 REPOSITORY is the git directory of a built site, each commit the site as it was published. Without
 it, pages are simulated: Poisson changes, rates of a heavy tail that differ by folder.
@@ -19,8 +20,9 @@ the way from uniform (0) to the oracle (1), and the gain on uniform with its sta
 - nutch: the rule of Nutch's AdaptiveFetchSchedule, an interval that shrinks to .8 by each change
   that is found and grows to 1.4 without; the page that is most overdue by its interval comes first.
 - dedup: the schedule of a refresh with a budget, whose order is made anew ten times in each.
-- sitemaps: the same, as the spiders `site` and `sitemap` have it: it reads the sitemaps of the
-  repository (`--sitemaps`) at each visit, and believes `lastmod` as far as it told the truth.
+- hints: the same, as the spiders `site` and `sitemap` have it: it reads the sitemaps of the
+  repository (`--sitemaps`), or the search indexes that pages have (`--indexes`), at each visit, and
+  believes them as far as they told the truth.
 - informed: that of dedup, told from the beginning what daily visits of each page will have found.
 - oracle: knows each page's rate of change over the whole history, and visits at the intervals that
   are best for these rates (Cho and Garcia-Molina, Effective page refresh policies, TODS 2003).
@@ -54,7 +56,15 @@ from dedup.revisits import (  # noqa: E402 -- in order
     Trust,
     instant,
     odds_of,
+    section_of,
     shingles_of,
+    trust_in_sections,
+)
+from dedup.scrapy.reading.search_index import (  # noqa: E402 -- in order
+    SearchIndexError,
+    index_addresses,
+    read_search_index,
+    spellings,
 )
 from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap  # noqa: E402 -- in order
 
@@ -92,7 +102,7 @@ class Replay:
         self.lastmods = lastmods
         self.told = np.zeros(n, dtype=np.uint64)
         """The `lastmod` of each page at its last visit, or when it was first listed."""
-        self.trust = Trust()
+        self.trust = dict.fromkeys(urls, Trust())
         self.stored = np.zeros(n, dtype=np.uint64)
         self.first_at = np.zeros(n)
         self.visited_at = np.zeros(n)
@@ -140,24 +150,25 @@ class Replay:
         self.keep(pages, now)
 
     def hear(self, now: int) -> dict[str, float]:
-        """Take what sitemaps say now, as `VisitOrder.hear` does; return the odds of changes."""
+        """Take what the site says now, as `VisitOrder.hear` does; return the odds of changes."""
         says = self.lastmods[:, now]
         listed = np.flatnonzero((says != 0) & (self.told != 0) & (self.stored != 0))
         named = (says != self.told)[listed].tolist()
         self.told[self.told == 0] = says[self.told == 0]
         urls = (self.urls[page] for page in listed.tolist())
-        return odds_of(dict(zip(urls, named, strict=True)), {_HOST: self.trust})
+        return odds_of(
+            dict(zip(urls, named, strict=True)), trust_in_sections(self.trust), section_of
+        )
 
     def judge(self, pages: NDArray[np.int64], changed: NDArray[np.bool_], now: int) -> None:
-        """Count whether sitemaps told the truth of pages that are visited."""
+        """Count whether the site told the truth of pages that are visited."""
         says = self.lastmods[pages, now]
         is_named = says != self.told[pages]
-        counts = (
-            ((says != 0) & (is_named == named) & (changed == has_changed)).sum()
-            for has_changed in (True, False)
-            for named in (True, False)
-        )
-        self.trust = Trust(*map(sum, zip(self.trust, counts, strict=True)))
+        for page in np.flatnonzero(says).tolist():
+            url = self.urls[int(pages[page])]
+            kind = 2 * (not changed[page]) + (not is_named[page])
+            counts = (count + (kind == place) for place, count in enumerate(self.trust[url]))
+            self.trust[url] = Trust(*counts)
         self.told[pages] = np.where(says != 0, says, self.told[pages])
 
     def schedule(self, pages: NDArray[np.int64], *, is_informed: bool) -> Schedule:
@@ -233,10 +244,10 @@ def dedup(
     now: int,
     *,
     is_informed: bool = False,
-    reads_sitemaps: bool = False,
+    hears_site: bool = False,
 ) -> None:
     schedule = replay.schedule(known, is_informed=is_informed)
-    if reads_sitemaps:
+    if hears_site:
         schedule.hear(replay.hear(now))
     places = {replay.urls[page]: page for page in known.tolist()}
     step = max(_LEAST_VISITS, n_visits // _PARTS)
@@ -253,7 +264,7 @@ REFRESHES: dict[str, Refresh] = {
     "uniform": by_worth(lambda _, since: since),
     "nutch": by_worth(lambda replay, since: since / replay.interval),
     "dedup": dedup,
-    "sitemaps": partial(dedup, reads_sitemaps=True),
+    "hints": partial(dedup, hears_site=True),
     "informed": partial(dedup, is_informed=True),
     "oracle": by_worth(oracle),
 }
@@ -359,6 +370,34 @@ def read_lastmods(
     return found
 
 
+def read_indexes(
+    repository: Path, commits: Iterable[str], pages: Sequence[str], root: str
+) -> list[dict[str, int]]:
+    """A number for the text of each page in the search indexes of these pages, by its path."""
+    found = []
+    for commit in commits:
+        texts: dict[str, str] = {}
+        for page in pages:
+            html = _file(repository, commit, page).decode("utf-8", "replace")
+            for address in index_addresses(html, f"https://{_HOST}/{page.removeprefix(root)}"):
+                body = _file(repository, commit, root + urlsplit(address.url).path.lstrip("/"))
+                with suppress(SearchIndexError):
+                    texts |= read_search_index(body, address.base)
+        found.append(
+            {
+                _path(spelt, root): int(text, 16)
+                for url, text in texts.items()
+                for spelt in spellings(url)
+            }
+        )
+    return found
+
+
+def _file(repository: Path, commit: str, path: str) -> bytes:
+    data = _git(repository, "cat-file", "--batch", given=f"{commit}:{path}\n".encode())
+    return next(_bodies(data), b"")
+
+
 def _path(url: str, root: str) -> str:
     path = root + urlsplit(url).path.lstrip("/")
     return path + "index.html" if path.endswith("/") or not path else path
@@ -385,7 +424,9 @@ def history(options: argparse.Namespace) -> tuple[list[str], Texts, Shingles, La
     for column, commit in enumerate(commits.values()):
         state.update(commit)
         texts[:, column] = [numbers.get(state.get(path, ""), 0) for path in paths]
-    told = read_lastmods(options.repository, commits, options.sitemaps, options.root)
+    given = options.indexes or options.sitemaps
+    read = read_indexes if options.indexes else read_lastmods
+    told = read(options.repository, commits, given, options.root)
     lastmods = np.array([[each.get(path, 0) for each in told] for path in paths], dtype=np.uint64)
     return [f"https://{_HOST}/{path}" for path in paths], texts, shingles, lastmods
 
@@ -403,6 +444,7 @@ def main() -> None:
     parser.add_argument("--select", default="main")
     parser.add_argument("--remove", default="")
     parser.add_argument("--sitemaps", nargs="+", default=[], help="paths in the repository")
+    parser.add_argument("--indexes", nargs="+", default=[], help="pages with search indexes")
     parser.add_argument("--root", default="", help="folder of the site, with / at its end")
     parser.add_argument("--commits", type=int, default=240)
     parser.add_argument("--every", type=int, default=4, help="commits from visit to visit")
@@ -446,7 +488,7 @@ def main() -> None:
                 ]
             )
             for name, refresh in REFRESHES.items()
-            if name != "sitemaps" or lastmods.any()
+            if name != "hints" or lastmods.any()
         }
         uniform, best = (figures[name][:, 0] for name in ("uniform", "oracle"))
         for name, found in figures.items():

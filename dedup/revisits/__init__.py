@@ -2,8 +2,8 @@
 
 from dedup.revisits.clock import Visit
 from dedup.revisits.freshness import Freshness, Interval, freshness
-from dedup.revisits.hints import Trust, instant, odds_of
-from dedup.revisits.histories import Histories, PageHistory
+from dedup.revisits.hints import Trust, instant, odds_of, trust_in_sections
+from dedup.revisits.histories import Histories, PageHistory, section_of
 from dedup.revisits.passages import PageText, SharedPassages, shingles_of
 from dedup.revisits.plan import Schedule
 from dedup.revisits.rates import Rates, estimate
@@ -25,6 +25,8 @@ __all__ = [
     "in_turns",
     "instant",
     "odds_of",
+    "section_of",
     "shingles_of",
+    "trust_in_sections",
     "values",
 ]

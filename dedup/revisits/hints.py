@@ -1,4 +1,4 @@
-"""What a site says of changes, and how far it is believed: `lastmod` of sitemaps.
+"""What a site says of changes, and how far it is believed: `lastmod`, and search indexes.
 
 A site's word is worth what visits found after it: how many of the pages that it named had changed,
 and of the others. That makes a change since the last visit more likely, or less, which is expressed
@@ -7,24 +7,28 @@ as time: a page that has likely changed is one that seems to have waited for lon
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
 
+from dedup.revisits.histories import section_of
 from dedup.revisits.rates import Floats, Rates
 from dedup.urls.parts import host_of
 
 _FIRST_VISITS = 2.0
+
+_OTHER_VISITS = 5.0
+"""As much counts what was said in other sections of a host."""
 
 _MAX_EXPONENT = 50.0
 """Pages for which it is greater have changed, whatever is said."""
 
 
 class Trust(NamedTuple):
-    """How often visits found a change on a host, by what its sitemaps said before.
+    """How often visits found a change on a host, or in a section, by what was said before.
 
     Attributes:
         named_changed, silent_changed: pages that had changed, named or listed as before.
@@ -57,6 +61,28 @@ class Trust(NamedTuple):
         return said / (1 - said) * (1 - either) / either
 
 
+def trust_in_sections(counts: Mapping[str, Trust]) -> dict[str, Trust]:
+    """How often what was said was true in each section, by what was said of pages, by their URL.
+
+    Generators and people often date, or make anew, one part of a site alone. What was said in the
+    other sections of a host counts as much as five visits.
+    """
+    sections: defaultdict[str, Trust] = defaultdict(Trust)
+    hosts: defaultdict[str, Trust] = defaultdict(Trust)
+    host_of_section: dict[str, str] = {}
+    for url, each in counts.items():
+        section, host = section_of(url), host_of(url)
+        host_of_section[section] = host
+        for found, place in ((sections, section), (hosts, host)):
+            found[place] = Trust(*map(sum, zip(found[place], each, strict=True)))
+    trust = {}
+    for section, own in sections.items():
+        others = [a - b for a, b in zip(hosts[host_of_section[section]], own, strict=True)]
+        weight = min(1.0, _OTHER_VISITS / max(sum(others), 1))
+        trust[section] = Trust(*(a + weight * b for a, b in zip(own, others, strict=True)))
+    return trust
+
+
 def _chance(n_changed: float, n_same: float, usual: float, odds: float) -> float:
     """The chance of a change, before visits `usual` with its odds times a factor."""
     first = usual * odds / (1 - usual + usual * odds)
@@ -84,21 +110,24 @@ def instant(lastmod: str) -> str:
         return lastmod
 
 
-def odds_of(named: Mapping[str, bool], trust: Mapping[str, Trust]) -> dict[str, float]:
-    """The factors by which sitemaps make changes more likely, by URL.
+def odds_of(
+    named: Mapping[str, bool], trust: Mapping[str, Trust], group: Callable[[str], str] = host_of
+) -> dict[str, float]:
+    """The factors by which what is said makes changes more likely, by URL.
 
     Args:
-        named: the URLs that are listed; has `lastmod` changed since the last visit?
-        trust: by host.
+        named: the URLs of which something is said; is it something else than at the last visit?
+        trust: by group.
+        group: of a URL: what is said is equally true in all of it.
     """
-    hosts = {url: host_of(url) for url in named}
-    n_listed = Counter(hosts.values())
-    n_named = Counter(hosts[url] for url, is_named in named.items() if is_named)
+    groups = {url: group(url) for url in named}
+    n_listed = Counter(groups.values())
+    n_named = Counter(groups[url] for url, is_named in named.items() if is_named)
     return {
-        url: trust.get(host, Trust()).odds(
-            is_named=named[url], share=n_named[host] / n_listed[host]
+        url: trust.get(place, Trust()).odds(
+            is_named=named[url], share=n_named[place] / n_listed[place]
         )
-        for url, host in hosts.items()
+        for url, place in groups.items()
     }
 
 

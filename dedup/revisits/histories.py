@@ -68,6 +68,11 @@ class Histories(NamedTuple):
         return cls._make((*known[:5], host, np.array(together)))
 
 
+def section_of(url: str) -> str:
+    """The section of a URL, see `_groups`."""
+    return _groups(url)[1]
+
+
 def _groups(url: str) -> tuple[str, str, str, str]:
     """The host of a URL, its section, its folder and its name.
 

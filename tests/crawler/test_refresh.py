@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
@@ -107,6 +108,13 @@ def test_a_second_refresh_is_one_of_its_own(crawl: Crawler, tagged: Any) -> None
     crawl("site", url=tagged.url, refresh=1)
     found = crawl("site", url=tagged.url, refresh=1).stats["refresh"]
     assert found == {"number": 2, "unchanged": 7}
+
+
+def _visits(site: WebSite) -> list[str]:
+    """The pages that a refresh with a budget asked for, without what it heard before."""
+    asked = [target for target in site.pages_asked() if target != "/sitemap.xml"]
+    asked.remove("/")  # it may have a search index
+    return asked
 
 
 def _told(crawled: Any, site: WebSite) -> dict[str, str]:
@@ -470,7 +478,7 @@ def test_a_refresh_with_a_budget_ends_and_the_next_one_goes_on_with_others(
         crawled = crawl("site", url=site.url, refresh=1, max_pages=2)
         assert crawled.stats["refresh"] == {"number": number, "unchanged": 2}, crawled.output
         assert crawled.rows("SELECT count(*) FROM meta WHERE name = 'finished'") == [1]
-        visited += [target for target in site.pages_asked() if target != "/sitemap.xml"]
+        visited += _visits(site)
     assert len(visited) == len(set(visited)) == 10
 
 
@@ -492,7 +500,7 @@ def test_a_budget_goes_to_the_pages_that_a_sitemap_names_unless_it_lies(
         assert crawled.status == 0, crawled.output
         sums = ", ".join(f"sum({name})" for name in Trust._fields)
         (counts,) = crawled.rows(f"SELECT {sums} FROM lastmods")
-        return [path for path in site.pages_asked() if path != "/sitemap.xml"], Trust(*counts)
+        return _visits(site), Trust(*counts)
 
     crawl("site", url=site.url)
     assert len(refreshed(dated())[0]) == 4
@@ -505,6 +513,67 @@ def test_a_budget_goes_to_the_pages_that_a_sitemap_names_unless_it_lies(
     assert trust.named_same > 7
     believed = Trust(2, 0, 0, trust.silent_same).odds(is_named=True, share=0.5)
     assert trust.odds(is_named=True, share=0.5) < believed / 2
+
+
+def test_a_budget_goes_to_the_pages_that_have_another_text_in_a_search_index(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """Of each version of a manual; a sitemap that dates all pages anew says less."""
+    folders = ["", *(f"{version}/" for version in ("1.0", "2.0"))]
+    names = [f"{folder}{n}/" for folder in folders for n in range(12)]
+    texts = {name: f"text of {name}" for name in names}
+    n_visits = 0
+
+    def published() -> None:
+        for folder in folders:
+            own = [f"{n}/" for n in range(12)]
+            docs = [{"location": f"{name}#h", "text": texts[folder + name]} for name in own]
+            index = json.dumps({"config": {"lang": ["en"]}, "docs": docs}).encode()
+            head = "<script>var base_url = '{}';</script>".format
+            start = make.page(f"start {folder}", *map("/{}".format, names), head=head("."))
+            site.routes |= {
+                f"/{folder}": start,
+                f"/{folder}search/search_index.json": make.Answer(index, 200, "application/json"),
+                **{f"/{folder}{n}": make.page(texts[folder + n], head=head("..")) for n in own},
+            }
+        dates = "".join(
+            f"<url><loc>{site.url}/{name}</loc><lastmod>{n_visits}</lastmod></url>"
+            for name in names
+        )
+        site.routes["/sitemap.xml"] = f"<urlset>{dates}</urlset>".encode()
+
+    published()
+    crawl("site", url=site.url)
+    changed = {"3/", "1.0/5/", "2.0/7/"}
+    for n_visits in (1, 2, 3):
+        if n_visits == 3:
+            texts |= {name: f"another text of {name}" for name in changed}
+        published()
+        crawled = crawl("site", url=site.url, refresh=1, max_pages=6)
+    assert _told(crawled, site) == dict.fromkeys(changed, "changed"), crawled.output
+    values = crawled.rows("SELECT DISTINCT substr(value, 1, 5) FROM lastmods")
+    assert values == ["text "]
+
+
+def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names = [f"/{n}" for n in range(4)]
+    listed = "".join(f"<sitemap><loc>{site.url}/{n}.xml</loc></sitemap>" for n in range(40))
+    pages = {name: make.page(name, *names) for name in ("/", *names)}
+    site.routes |= pages | {"/sitemap.xml": f"<sitemapindex>{listed}</sitemapindex>".encode()}
+    crawl("site", url=site.url)
+
+    def slow(name: str) -> Any:
+        def answer(_: object) -> bytes:
+            time.sleep(0.5)
+            return f"<urlset><url><loc>{site.url}/{name}</loc></url></urlset>".encode()
+
+        return answer
+
+    site.routes |= {f"/{n}.xml": slow(str(n)) for n in range(40)}
+    again = crawl("site", url=site.url, refresh=1, max_seconds=8)
+    assert again.stats["refresh"] == {"number": 1, "unchanged": 5}, again.output
 
 
 def test_a_budget_goes_to_pages_with_a_passage_that_others_lost(
@@ -835,7 +904,7 @@ def test_a_visit_that_is_put_off_counts_once_in_a_budget(
     site.routes |= parts | {name: make.page(f"another {name}") for name in list(pages)[:5]}
     again = crawl("site", url=site.url, refresh=1, max_pages=4)
     assert sum(again.stats["refresh"].values()) == 1 + 4, again.output
-    asked = [name for name in site.pages_asked() if name != "/sitemap.xml"]
+    asked = _visits(site)
     assert sorted(asked) == sorted(2 * [*{*asked}])
 
 
@@ -885,8 +954,8 @@ def test_a_refresh_asks_again_what_redirected(
     site.asked.clear()
     again = crawl("site", url=site.url, refresh=1, **budget)
     asked = [each for each in site.asked if each in {*names, "/1", *log_ins}]
-    assert sorted(asked) == (["/"] if budget else names)
-    assert site.asked.count("/1/") <= 1
+    assert sorted(asked) == (["/", "/"] if budget else names)
+    assert site.asked.count("/1/") <= 1 + len(budget)
     assert _told(again, site) == {}
     site.routes |= {
         "/": make.redirect("/2/"),
@@ -902,6 +971,47 @@ def test_a_refresh_asks_again_what_redirected(
     again.check_reconciled()
 
 
+def test_a_budget_asks_again_for_what_failed_or_redirected_where_it_is_not_spent(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    away = ["/busy", "/draft", "/latest", "/soon"]
+    hidden = make.page("draft", head="<meta name=robots content=noindex>")
+    site.routes |= {
+        "/": make.page("/", "/old", *away),
+        "/old": make.page("the old release"),
+        "/busy": make.Answer(status=503),
+        "/draft": hidden,
+        "/latest": make.redirect("/old"),
+    }
+    crawl("site", "-s", "RETRY_ENABLED=False", url=site.url)
+    pages = {name: make.page(name) for name in ("/busy", "/draft", "/soon", "/release")}
+    site.routes |= pages | {"/latest": make.redirect("/release")}
+    again = crawl("site", url=site.url, refresh=1, max_pages=20)
+    new = ["busy", "draft", "release", "soon"]
+    assert _told(again, site) == dict.fromkeys(new, "new")
+    again.check_reconciled()
+
+
+def test_a_small_budget_asks_for_all_that_failed_in_turns(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    names, away = [f"/{n}" for n in range(20)], [f"/away-{n}" for n in range(4)]
+    moved = [f"/moved-{n}" for n in range(3)]
+    site.routes |= {name: make.page(name, *names, *away, *moved) for name in ("/", *names)}
+    site.routes |= {name: make.redirect(f"/{n}") for n, name in enumerate(moved)}
+    crawl("site", url=site.url)
+    asked: list[list[str]] = []
+    for _ in range(4):
+        site.asked.clear()
+        crawl("site", url=site.url, refresh=1, max_pages=16)
+        visits = _visits(site)
+        assert len([each for each in visits if each not in moved]) == 16
+        asked.append([each for each in visits if each in {*away, *moved}])
+    assert [each for visit in asked for each in visit if each in away] == away
+    assert {each for visit in asked for each in visit} == {*away, *moved}
+    assert all(len(visit) == 2 for visit in asked)
+
+
 def test_a_refresh_asks_for_no_more_pages_than_its_budget_and_new_links_first(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
@@ -913,7 +1023,7 @@ def test_a_refresh_asks_for_no_more_pages_than_its_budget_and_new_links_first(
     for _ in range(3):
         site.asked.clear()
         again = crawl("site", url=site.url, refresh=1, max_pages=3)
-        asked = [each for each in site.asked if each in {"/", *names, *new}]
+        asked = _visits(site)
         assert len(asked) == 3
         found.append({each for each in asked if each in new})
         assert again.stats["reason"] == "max_pages"

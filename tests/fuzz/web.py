@@ -24,6 +24,11 @@ from dedup.scrapy.middlewares.cookies import BoundedCookies
 from dedup.scrapy.middlewares.retry_after import seconds_of
 from dedup.scrapy.reading.content import ContentReader, RawPage, TooComplexError, Wanted
 from dedup.scrapy.reading.reading import header, reading_of, reread
+from dedup.scrapy.reading.search_index import (
+    SearchIndexError,
+    index_addresses,
+    read_search_index,
+)
 from dedup.scrapy.reading.sitemap_file import SitemapError, read_sitemap
 from dedup.scrapy.robots_file import (
     RuleBook,
@@ -165,6 +170,18 @@ def _sitemaps(_: Path) -> Run:
     return run
 
 
+def _search_indexes(_: Path) -> Run:
+    def run(data: bytes) -> object:
+        body = grown(data)
+        addresses = index_addresses(body.decode("utf-8", "replace"), URL)
+        try:
+            return addresses, read_search_index(body, URL)
+        except SearchIndexError as error:
+            return addresses, told(error)
+
+    return run
+
+
 def _texts(_: Path) -> Run:
     def run(data: bytes) -> object:
         deduplicator, verdicts = Deduplicator(), []
@@ -200,6 +217,7 @@ TARGETS: dict[str, Make] = {
     "headers": _headers,
     "robots": _robots,
     "sitemaps": _sitemaps,
+    "search_indexes": _search_indexes,
     "texts": _texts,
     "requests": _requests,
 }

@@ -33,6 +33,11 @@ _GROUP_SECONDS = 1.0
 """Longest wait of a finished page for its commit: what a kill costs on a slow crawl."""
 
 
+_ASKED_SHARE = 16
+"""Of the visits of a refresh with a budget, this part goes to links that failed before, and as
+many to those that redirected, as far as there are so many."""
+
+
 class JobPlace:
     """The folder of a spider's job, before the job is opened.
 
@@ -76,8 +81,9 @@ class JobPlace:
     def begin_refresh(self, store: JobStore) -> Schedule | None:
         """Queue the pages of a finished job for a visit; return their schedule, if there is one.
 
-        Without a budget, links that failed or redirected are asked for again, too; with one, only
-        start URLs that redirected.
+        Links that failed or redirected are asked for again, too. With a budget, these are start
+        URLs that redirected, and a part of the others, as many as can be fetched beside the pages
+        at least.
         """
         if self._own is None or not self.has_visit_budget:
             with store.unit():
@@ -89,9 +95,16 @@ class JobPlace:
         began = [*known.began(), time.time()]
         passages = SharedPassages(known.texts())
         schedule = Schedule(known.histories(), began, known.visits(), passages)
+        order = schedule.order()
+        number = store.refreshes.current() + 1
+        n_visits = self._own.max_pages or (store.refreshes.fetched() if number > 1 else 0)
+        n_asked = n_visits * number // _ASKED_SHARE - n_visits * (number - 1) // _ASKED_SHARE
+        n_asked = max(n_asked, n_visits - len(order))
         with store.unit():
-            store.refreshes.begin(schedule.order()[: self._own.max_pages or None])
-            store.urls.queue_redirects(self._own.first_urls())
+            store.refreshes.begin(order[: self._own.max_pages or None])
+            store.urls.queue_errors(n_asked)
+            store.urls.queue_redirects(n_asked, first=number * n_asked)
+            store.urls.queue_redirects(urls=self._own.first_urls())
         return schedule
 
     @property

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 
-from dedup.revisits import Schedule, instant, odds_of
+from dedup.revisits import Schedule, instant, odds_of, section_of, trust_in_sections
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
+from dedup.urls.parts import host_of
 
 _PARTS = 10
 """The order is made anew after each such part of the visits."""
+
+_TEXT = "text "
+"""What the value of a page begins with that a search index has."""
 
 _LEAST_VISITS = 4
 """In a part: a polite crawl has about as many requests in flight at a host."""
@@ -44,9 +48,9 @@ class VisitOrder:
         self._n_noted = 0
         self._began = time.time()
         self._told: dict[str, str] = {}
-        """The `lastmod` of pages in sitemaps now."""
+        """What sites say of pages now: a `lastmod`, or which text a page has."""
         self._named: set[str] = set()
-        """Pages whose `lastmod` is another than at their last visit."""
+        """Pages of which their sites say something else than at their last visit."""
         self._replaced: dict[str, float] = {}
         """When pages with a new text were visited, since the order was made."""
 
@@ -63,18 +67,40 @@ class VisitOrder:
             found |= {url: stored[key] for url, key in keys.items() if key in stored}
         return {url: page for url, page in found.items() if page in left}
 
-    def hear(self, lastmods: Mapping[str, str]) -> None:
-        """Take what sitemaps say now, of pages that are left."""
+    def sections_without(self, texts: Collection[str], host: str) -> list[str]:
+        """The shortest URL of each section of a host that has none of these pages."""
+        found: dict[str, str] = {}
+        for url in self._schedule.left:
+            if host_of(url) == host:
+                section = section_of(url)
+                found[section] = min(
+                    found.get(section, url), url, key=lambda each: (len(each), each)
+                )
+        known = set(map(section_of, texts))
+        return [url for section, url in found.items() if section not in known]
+
+    def hear(self, lastmods: Mapping[str, str], texts: Mapping[str, str]) -> None:
+        """Take what sites say now, of pages that are left: in sitemaps, and in search indexes.
+
+        What an index says of a page counts more, and from then on alone.
+        """
         stored = self._store.refreshes.lastmods
         known = stored.known()
-        self._told = dict(lastmods)
-        named = {
-            url: instant(known[url]) != instant(lastmods[url])
-            for url in lastmods.keys() & known.keys()
+        told = {**lastmods, **{url: _TEXT + text for url, text in texts.items()}}
+        self._told = {
+            url: value
+            for url, value in told.items()
+            if value.startswith(_TEXT) or not known.get(url, "").startswith(_TEXT)
         }
+        comparable = {
+            url
+            for url, value in self._told.items()
+            if url in known and value.startswith(_TEXT) == known[url].startswith(_TEXT)
+        }
+        named = {url: instant(known[url]) != instant(self._told[url]) for url in comparable}
         self._named = {url for url, is_named in named.items() if is_named}
-        self._schedule.hear(odds_of(named, stored.trust()))
-        stored.add((url, lastmods[url]) for url in lastmods.keys() - named.keys())
+        self._schedule.hear(odds_of(named, trust_in_sections(stored.counts()), section_of))
+        stored.add((url, value) for url, value in self._told.items() if url not in named)
         self._renew()
 
     def note(self, url: str, result: str) -> None:

@@ -21,6 +21,7 @@ from dedup.scrapy.reading.content import Content, ContentReader, RawPage, Unread
 from dedup.scrapy.reading.exchange import exchange_of
 from dedup.scrapy.reading.host_shares import HostShares
 from dedup.scrapy.reading.reading import Reading, header, reading_of
+from dedup.scrapy.reading.search_index import RawSearchIndex
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.scrapy.reading.slow_lane import SlowLane
 from dedup.scrapy.reading.worker_process import WorkerProcess
@@ -207,6 +208,15 @@ class PageReader:
             ReadingError, CloseSpider: as `read`.
         """
         return cast("Sitemap", await self._read(RawSitemap(response.body, response.url), None))
+
+    async def read_search_index(self, response: Response, base: str) -> dict[str, str]:
+        """Read a search index that names pages from `base`, never in this process.
+
+        Raises:
+            ReadingError, CloseSpider: as `read`.
+        """
+        raw = RawSearchIndex(response.body, base)
+        return cast("dict[str, str]", await self._read(raw, None))
 
     async def _read_page(self, raw: RawPage, site: Site | None) -> Content:
         return cast("Content", await self._read(raw, site))

@@ -2,8 +2,8 @@
 
 It reads pickles from standard input and writes pickles to standard output, each after its length
 in 8 bytes. The first is a `Wanted`, which it answers by one byte when it is ready. Each further one
-is a `Question`, which it answers, in the same order, by a `Content` or a `Sitemap`, or by an
-`Unread` if the page cannot be read.
+is a `Question`, which it answers, in the same order, by a `Content`, a `Sitemap` or the like, or
+by an `Unread` if the page cannot be read.
 
 If a page takes more CPU time than `Wanted` allows, the system ends the process with SIGPROF,
 whatever library it is in; the system also bounds its memory. So the bounds hold for every page.
@@ -27,6 +27,11 @@ from dedup.scrapy.reading.content import (
     TooComplexError,
     Unread,
     Wanted,
+)
+from dedup.scrapy.reading.search_index import (
+    RawSearchIndex,
+    SearchIndexError,
+    read_search_index,
 )
 from dedup.scrapy.reading.sitemap_file import RawSitemap, SitemapError, read_sitemap
 from dedup.scrapy.reading.worker_protocol import (
@@ -101,6 +106,8 @@ def _answer(
     try:
         if isinstance(question.raw, RawSitemap):
             return read_sitemap(question.raw.body)
+        if isinstance(question.raw, RawSearchIndex):
+            return read_search_index(question.raw.body, question.raw.url)
         if isinstance(question.raw, RawFields):
             return read_fields(question.raw)
         return reader.read(question.raw, sites.get(question.host))
@@ -110,6 +117,8 @@ def _answer(
         return Unread(error.reason, str(error))
     except SitemapError as error:
         return Unread("sitemap_error", str(error))
+    except SearchIndexError as error:
+        return Unread("search_index_error", str(error))
     except MemoryError:
         return Unread("too_complex", "needs more memory than DEDUP_READ_MEMORY_MB allows")
     except Exception as error:  # noqa: BLE001 -- it concerns one page

@@ -9,6 +9,7 @@ import sys
 from typing import Any, NamedTuple
 
 from dedup.scrapy.reading.content import Content, RawPage, Unread, Wanted
+from dedup.scrapy.reading.search_index import RawSearchIndex
 from dedup.scrapy.reading.sitemap_file import RawSitemap, Sitemap
 from dedup.sites.site import Site
 from dedup.store import Page
@@ -58,12 +59,12 @@ class FoundFields(NamedTuple):
     claims: Claims | None = None
 
 
-Raw = RawPage | RawSitemap | RawFields
-Found = Content | Sitemap | FoundFields
+Raw = RawPage | RawSitemap | RawSearchIndex | RawFields
+Found = Content | Sitemap | dict[str, str] | FoundFields
 
 
 class Question(NamedTuple):
-    """A page or sitemap to be read.
+    """A page, sitemap or search index to be read.
 
     Attributes:
         host: the host of the page; None: its site is not known, and nothing is learned of it.

@@ -34,10 +34,10 @@ from dedup.scrapy.rendering.order import ArrivalOrder, Place
 from dedup.scrapy.rendering.places import Places
 from dedup.scrapy.spiders.arguments import flag, split_urls, whole_number
 from dedup.scrapy.spiders.download_errors import outcome_of_error, outcome_of_visit, request_of
-from dedup.scrapy.spiders.lastmods import lastmods
 from dedup.scrapy.spiders.link_filter import LinkFilter
 from dedup.scrapy.spiders.outside_hosts import OutsideHosts
 from dedup.scrapy.spiders.scope import Scope, host_key, is_loopback
+from dedup.scrapy.spiders.site_hints import SiteHints
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.scrapy.spiders.visits import Visits
 from dedup.store.records import DUPLICATE_LINK_RANK, TRAP_RANK
@@ -52,7 +52,9 @@ _MAX_REFRESH_CHARACTERS = 500
 _QUEUEING_SECONDS = 0.0002
 """CPU time of this process for a link that is queued."""
 
-_SITEMAP_SECONDS = 60.0
+_HINT_SECONDS = 60.0
+_HINT_SHARE = 0.25
+"""Of the time that a refresh has: visits wait for what sites say, and have the rest."""
 
 _MIN_SKIPPED = 1_000
 _SKIPPED_FOR_A_PAGE = 10
@@ -179,10 +181,10 @@ class PageSpider(Spider):
             meta={"depth": depth} if depth else None,
         )
 
-    async def hear_sitemaps(self) -> None:
-        """In a refresh with a budget, have pages come first that sitemaps say have changed.
+    async def hear_sites(self) -> None:
+        """In a refresh with a budget, have pages come first that their sites say have changed.
 
-        Visits wait for that, up to a minute.
+        Visits wait for that, up to a minute, or a quarter of `max_seconds`.
         """
         job = self.dedup_job
         if job is None or job.visit_order is None:
@@ -191,15 +193,15 @@ class PageSpider(Spider):
         hosts = {urlsplit(url).hostname or "" for url in self.urls}
         for host in hosts:
             frontier.pause(host)
+        hints = SiteHints(self.crawler, job.visit_order, self._reader)
+        share = _HINT_SHARE * self.max_seconds
         try:
-            async with asyncio.timeout(_SITEMAP_SECONDS):
-                found = await lastmods(
-                    self.crawler, self.urls, job.visit_order.pages_at, self._reader.read_sitemap
-                )
-            job.visit_order.hear(found)
+            async with asyncio.timeout(min(_HINT_SECONDS, share or _HINT_SECONDS)):
+                await hints.read(self.urls)
         except TimeoutError:
-            self.logger.info("The sitemaps did not arrive in time; the visits begin without")
+            self.logger.info("Some sitemaps or search indexes did not arrive in time")
         finally:
+            job.visit_order.hear(hints.lastmods, hints.texts)
             for host in hosts:
                 frontier.resume(host)
 
@@ -343,7 +345,7 @@ class PageSpider(Spider):
     def _take_back(self, request: Request, reading: Reading) -> None:
         """Count the page of a visit once that is made once more later."""
         is_revisit = REVISIT in request.meta
-        is_counted = self._is_refreshing if is_revisit else not self._reason_to_skip(reading)
+        is_counted = self._is_refreshing or not (is_revisit or self._reason_to_skip(reading))
         if self.max_pages and is_counted:
             self._put_off.add(request.meta[KEY])
 
@@ -410,18 +412,18 @@ class PageSpider(Spider):
         return self.refresh and job is not None and job.urls.revisits.number > 0
 
     def _count_visit(self, meta: Mapping[str, object]) -> None:
-        """Count the visit of a stored page, in a refresh that has a budget.
+        """Count a response in a refresh that has a budget.
 
         Raises:
             CloseSpider: as `stop_if_full`.
         """
         if meta.get(KEY) in self._put_off:
-            if REVISIT in meta:
+            if REVISIT in meta or self._is_refreshing:
                 self._put_off.discard(meta[KEY])
             return
         if REVISIT not in meta or self._is_refreshing:
             self.stop_if_full()
-        if REVISIT in meta and self._is_refreshing and self.max_pages:
+        if self._is_refreshing and self.max_pages:
             self._n_pages += 1
 
     def stop_if_full(self) -> None:
@@ -443,6 +445,8 @@ class PageSpider(Spider):
             CloseSpider: as `stop_if_full`.
         """
         if reading is None or REVISIT in response.meta or not self.max_pages:
+            return
+        if self._is_refreshing:  # every response counts, and this one has been counted
             return
         if (key := response.meta.get(KEY)) in self._put_off:
             self._put_off.discard(key)

@@ -22,6 +22,6 @@ class SiteSpider(PageSpider):
             raise ValueError("url is missing: give -a url=https://…")
 
     async def start(self) -> AsyncIterator[Request]:
-        await self.hear_sitemaps()
+        await self.hear_sites()
         for url in self.urls:
             yield self.page_request(url)

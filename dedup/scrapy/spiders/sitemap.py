@@ -54,7 +54,7 @@ class SitemapSpider(PageSpider):
             raise ValueError("url is missing: give -a url=https://…, of a site or a sitemap")
 
     async def start(self) -> AsyncIterator[Request]:
-        await self.hear_sitemaps()
+        await self.hear_sites()
         for url in self.urls:
             if urlsplit(url).path.endswith(_SITEMAP_ENDINGS):
                 requests = self._sitemap_requests(url)

@@ -1,4 +1,4 @@
-"""What sitemaps told of pages when these were visited last, and how often it was true."""
+"""What sites told of pages when these were visited last, and how often it was true."""
 
 from collections.abc import Iterable
 
@@ -12,26 +12,26 @@ _NOTE = (
     "INSERT INTO lastmods VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 -- constants
     f" ON CONFLICT (url) DO UPDATE SET value = excluded.value, {_ADDED}"
 )
-_TRUST = (
-    f"SELECT r.host, {', '.join(f'sum(l.{name})' for name in _COUNTS)}"  # noqa: S608 -- constants
-    " FROM lastmods AS l JOIN pages AS r ON r.url = l.url GROUP BY r.host"
-)
+_ALL_COUNTS = f"SELECT url, {', '.join(_COUNTS)} FROM lastmods"  # noqa: S608 -- constants
 
 
 class Lastmods(Queries):
-    """The `lastmod` of pages, each as it was at the page's last visit."""
+    """The `lastmod` of pages, or what search indexes say, each as it was at the last visit."""
 
     def known(self) -> dict[str, str]:
         """The values by URL."""
         return dict(self._database.all("SELECT url, value FROM lastmods"))
 
-    def trust(self) -> dict[str, Trust]:
-        """What hosts told at visits, by host."""
-        rows = self._database.all(_TRUST)
-        return {host: Trust(*map(float, counts)) for host, *counts in rows}
+    def counts(self) -> dict[str, Trust]:
+        """How often it was told of each page, by its URL, that it had changed or not."""
+        return {url: Trust(*counts) for url, *counts in self._database.all(_ALL_COUNTS)}
 
     def add(self, values: Iterable[tuple[str, str]]) -> None:
-        """Record values that are told for the first time."""
+        """Record values that are told for the first time, or of another kind than before."""
+        values = list(values)
+        self._database.write_many(
+            "DELETE FROM lastmods WHERE url = ?", [(url,) for url, _ in values]
+        )
         self._database.write_many(_NOTE, [(url, value, 0, 0, 0, 0) for url, value in values])
 
     def note(self, url: str, value: str, *, is_named: bool, has_changed: bool) -> None:

@@ -331,11 +331,13 @@ class UrlTable(Queries):
             )
         )
 
-    def queue_errors(self) -> None:
+    def queue_errors(self, n_most: int | None = None) -> None:
         """Queue the failed pages of hosts with stored pages: as `queue_failed`, and any HTTP error.
 
         Links may come before their pages. Also those that were empty, or have no page of their own
         and may lead to new ones. Sitemaps are asked for again by their spiders.
+
+        `n_most`: those that were asked for longest ago; None: all.
         """
         self._queue_recorded(
             lambda reason, is_fetched, request: (
@@ -343,12 +345,18 @@ class UrlTable(Queries):
                 and _is_of_page(request)
             ),
             " AND s.host IN (SELECT host FROM pages)",
+            n_most,
         )
 
-    def queue_redirects(self, urls: Sequence[str] | None = None) -> None:
+    def queue_redirects(
+        self, n_most: int | None = None, *, first: int = 0, urls: Sequence[str] | None = None
+    ) -> None:
         """Queue some URLs that have redirected to another place: they may lead to new pages now.
 
-        `urls`: those of these; None: those of the job with the shortest URLs.
+        Args:
+            n_most: so many of those of the job with the shortest URLs; None: all of these.
+            first: the number of the first of them; after the last comes the first.
+            urls: those of these instead.
         """
         with self._database.unit() as connection:
             if urls is None:
@@ -359,21 +367,29 @@ class UrlTable(Queries):
                 marks = ", ".join("?" * len(urls)) or "NULL"
                 rest = f"AND u.url IN ({marks})"
                 values = list(map(storable, urls))
-            for row, url in connection.execute(_REDIRECTS + rest, values).fetchall():
+            found = connection.execute(_REDIRECTS + rest, values).fetchall()
+            start = first % len(found) if found else 0
+            for row, url in [*found[start:], *found[:start]][:n_most]:
                 query = "UPDATE urls SET state = ?, rank = 0, slot = ?, request = NULL WHERE id = ?"
                 connection.execute(query, (QUEUED, host_of(url), row))
 
     def _queue_recorded(
-        self, is_queued: Callable[[str, bool, bytes | None], bool], condition: str = ""
+        self,
+        is_queued: Callable[[str, bool, bytes | None], bool],
+        condition: str = "",
+        n_most: int | None = None,
     ) -> Counter[str]:
+        order = "u.id" if n_most is None else "s.number"
         queued: Counter[str] = Counter()
         with self._database.unit() as connection:
             rows = connection.execute(
                 "SELECT s.number, s.reason, s.is_fetched, u.id, u.url, u.request FROM skipped AS s"  # noqa: S608 -- constants
-                f" JOIN urls AS u ON u.url = s.url WHERE u.state = ?{condition} ORDER BY u.id",
+                f" JOIN urls AS u ON u.url = s.url WHERE u.state = ?{condition} ORDER BY {order}",
                 (DONE,),
             ).fetchall()
             for number, reason, is_fetched, row, url, request in rows:
+                if queued.total() == n_most:
+                    break
                 if not is_queued(reason, is_fetched, request):
                     continue
                 connection.execute("DELETE FROM skipped WHERE number = ?", (number,))

@@ -16,6 +16,8 @@ from dedup.revisits import (
     in_turns,
     instant,
     odds_of,
+    section_of,
+    trust_in_sections,
     values,
 )
 from dedup.revisits.clock import elapsed
@@ -259,6 +261,22 @@ def test_each_host_is_believed_by_its_own_record() -> None:
     odds = odds_of(named, {"a.example": Trust(20, 1, 2, 200)})
     assert odds["http://a.example/1"] > 1 > odds["http://a.example/2"]
     assert odds["http://b.example/"] == pytest.approx(1)
+
+
+def test_each_section_is_believed_by_its_own_record_first() -> None:
+    """As one plugin of a generator makes its files anew in each build."""
+    docs = {f"{SITE}docs/{n}": Trust(4, 1, 0, 9) for n in range(8)}
+    blog = {f"{SITE}blog/{n}": Trust(1, 0, 30, 9) for n in range(8)}
+    trust = trust_in_sections(
+        docs | blog | {f"{SITE}news/1": Trust(), "http://b.example/": Trust()}
+    )
+    docs_odds, blog_odds, news_odds, other_odds = (
+        trust[section_of(url)].odds(is_named=True, share=0.1)
+        for url in (*(f"{SITE}{name}/1" for name in ("docs", "blog", "news")), "http://b.example/")
+    )
+    assert docs_odds > 5 * blog_odds
+    assert docs_odds > news_odds > blog_odds
+    assert other_odds == Trust().odds(is_named=True, share=0.1)
 
 
 def test_pages_that_their_site_names_come_forward() -> None:

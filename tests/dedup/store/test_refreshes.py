@@ -207,17 +207,20 @@ def test_a_planned_refresh_queues_in_its_order_and_leaves_new_links_at_its_end(
     assert [row.url for row in store.urls.first_queued("a.example", 9)] == [SITE + "new"]
 
 
-def test_what_sitemaps_told_at_visits_is_counted_by_host(store: JobStore) -> None:
+def test_what_sites_told_at_visits_is_counted(store: JobStore) -> None:
     lastmods = store.refreshes.lastmods
     for path in ("a", "b"):
         store.add(_page(path, path), {})
     lastmods.add([(SITE + "a", "2026-01-01"), (SITE + "b", "2026-01-01")])
-    assert list(lastmods.trust().values()) == [Trust()]
+    assert {*lastmods.counts().values()} == {Trust()}
     lastmods.note(SITE + "a", "2026-01-02", is_named=True, has_changed=True)
     lastmods.note(SITE + "a", "2026-01-02", is_named=False, has_changed=False)
     lastmods.note(SITE + "b", "2026-01-01", is_named=False, has_changed=True)
     assert lastmods.known() == {SITE + "a": "2026-01-02", SITE + "b": "2026-01-01"}
-    assert list(lastmods.trust().items()) == [("a.example", Trust(1, 1, 0, 1))]
+    assert lastmods.counts() == {SITE + "a": Trust(1, 0, 0, 1), SITE + "b": Trust(0, 1, 0, 0)}
+    lastmods.add([(SITE + "a", "of another kind")])
+    assert lastmods.known()[SITE + "a"] == "of another kind"
+    assert lastmods.counts()[SITE + "a"] == Trust()
 
 
 def test_a_version_that_is_taken_back_leaves_the_page_its_date_and_the_new_body(
@@ -301,6 +304,6 @@ def test_some_urls_that_have_redirected_elsewhere_are_queued_again(
     log_in = store.add(_page("To log in.", "log-in?0"), {})
     for number in range(1, 11):
         store.add_duplicate(_page("To log in.", f"log-in?{number}"), Match(log_in, "body"))
-    store.urls.queue_redirects(urls)
+    store.urls.queue_redirects(urls=urls)
     queued = [row.url for row in store.urls.first_queued("a.example", 99)]
     assert sorted(queued) == [SITE + name for name in asked]

@@ -1,0 +1,222 @@
+"""Reading the search indexes that sites publish: what text each of their pages has.
+
+Manuals have such files for the search in the browser. They are made of the pages' texts as a site
+is built, so that one request tells which of all pages have changed.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+from urllib.parse import urljoin
+
+from xxhash import xxh3_64_hexdigest
+
+_NAMED = re.compile(
+    r"""(?:\b(base_url|path_to_root|documenterBaseURL) *= *["']"""
+    r"""|"(base)": *"(?=[^"<>]{0,300}", *"features":)|name="(quarto:offset)" content=")"""
+    r"""([^"'<>\s]{0,300})["']"""
+)
+_INDEXES = {
+    "base_url": "search/search_index.json",  # MkDocs
+    "base": "search/search_index.json",  # Material for MkDocs
+    "path_to_root": "searchindex.json",  # mdBook
+    "documenterBaseURL": "search_index.js",  # Documenter.jl
+    "quarto:offset": "search.json",
+}
+"""By what tells the way from a page to the root of its site."""
+
+_QUOTED = re.compile(r"""["']([^"'<>\s]{1,500})["']""")
+_BESIDE = {
+    "_static/documentation_options.js": "searchindex.js",  # Sphinx
+    "assets/js/just-the-docs.js": "assets/js/search-data.json",
+    "mkdocs/js/search.js": "mkdocs/search_index.json",  # MkDocs before 1.0
+}
+"""By the end of the address of a script, from the root."""
+
+_IS_INDEX = re.compile(r"(?:[^/]*search[-_.]?(?:index|data)[^/]*\.js(?:on)?|search\.json)", re.I)
+"""File names that pages have: Docsy, pkgdown, bookdown, mdBook since 0.5."""
+
+_URL_KEYS = ("location", "url", "href", "permalink", "relUrl", "path", "uri")
+"""Of an entry: MkDocs and Documenter, Jekyll and Hugo, Quarto and DocFX, pkgdown, others."""
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[A-Za-z_$][\w$]*(?= *:)', re.DOTALL)
+_PARSED = re.compile(r"JSON\.parse\( *'([^'\\]*(?:\\.[^'\\]*)*)' *\)", re.DOTALL)
+_ESCAPED = re.compile(r"\\(['\\])")
+
+
+MAX_PAGES = 50_000
+"""Of an index; its other pages are left out. One of so many has some 100 MB."""
+
+_MAX_INDEXES = 5
+"""That a page leads to."""
+
+_MAX_ADDRESS = 2_000
+"""Characters."""
+
+
+class IndexAddress(NamedTuple):
+    """Where an index is, and from where it names pages."""
+
+    url: str
+    base: str
+
+
+class RawSearchIndex(NamedTuple):
+    """A search index as received, and the URL from which it names pages."""
+
+    body: bytes
+    url: str
+
+
+class SearchIndexError(ValueError):
+    """The file cannot be read as a search index; the message says why."""
+
+
+def index_addresses(html: str, url: str) -> list[IndexAddress]:
+    """The search indexes that the page at `url` may have, as its generator names them.
+
+    >>> html = '<script src="../_static/documentation_options.js?v=1"></script>'
+    >>> index_addresses(html, "https://example.org/en/guide/")
+    [IndexAddress(url='https://example.org/en/searchindex.js', base='https://example.org/en/')]
+    """
+    found = [(root, _INDEXES[a or b or c]) for a, b, c, root in _NAMED.findall(html)]
+    for quoted in _QUOTED.findall(html):
+        address = quoted.partition("?")[0]
+        for end, index in _BESIDE.items():
+            if address.endswith(end):
+                found.append((address.removesuffix(end), index))
+        if _IS_INDEX.fullmatch(address.rpartition("/")[2]):
+            found.append((address, ""))
+    addresses: dict[IndexAddress, None] = {}
+    for root, index in found:
+        with suppress(ValueError):
+            base = urljoin(url, root if root.endswith("/") or not (root and index) else root + "/")
+            addresses[IndexAddress(urljoin(base, index), base)] = None
+    return list(addresses)[:_MAX_INDEXES]
+
+
+def read_search_index(body: bytes, base: str) -> dict[str, str]:
+    """A fingerprint of the text of each page, by its URL, in a search index.
+
+    Args:
+        body: JSON, or a script that has it.
+        base: the URL from which the index names pages.
+
+    Raises:
+        SearchIndexError: it is no search index.
+    """
+    found: dict[str, list[str]] = {}
+    for entry, text in _entries(_json(body.decode("utf-8-sig", "replace"))):
+        address = entry.partition("#")[0]
+        if len(address) <= _MAX_ADDRESS and (address in found or len(found) < MAX_PAGES):
+            digest = xxh3_64_hexdigest(text.encode("utf-8", "replace"))
+            found.setdefault(address, []).append(digest)
+    texts = {}
+    for address, hashes in found.items():
+        with suppress(ValueError):
+            texts[urljoin(base, address)] = xxh3_64_hexdigest(" ".join(sorted(hashes)).encode())
+    if not texts:
+        raise SearchIndexError("it names no page")
+    return texts
+
+
+def _json(text: str) -> Any:
+    if parsed := _PARSED.search(text):
+        text = _ESCAPED.sub(r"\1", parsed[1])
+    starts = [place for sign in "{[" if (place := text.find(sign)) >= 0]
+    if not starts:
+        raise SearchIndexError("it has no JSON")
+    text = text[min(starts) :]
+    try:
+        try:
+            return json.JSONDecoder().raw_decode(text)[0]
+        except ValueError:  # Sphinx before 7 does not quote the names of members
+            return json.JSONDecoder().raw_decode(_TOKEN.sub(_quoted, text))[0]
+    except (ValueError, RecursionError) as error:
+        raise SearchIndexError(f"not JSON: {error}") from None
+
+
+def _quoted(token: re.Match[str]) -> str:
+    return token[0] if token[0].startswith('"') else f'"{token[0]}"'
+
+
+def _entries(index: Any) -> Iterator[tuple[str, str]]:
+    """The address of each page that the index has, with its text or a part of that."""
+    if isinstance(index, dict) and isinstance(index.get("terms"), dict):
+        yield from _of_sphinx(index)
+        return
+    left = [index]
+    while left:
+        value = left.pop()
+        if isinstance(value, list):
+            if len(value) > 1 and isinstance(value[0], str) and ".html" in value[0]:
+                yield value[0], _text(value[1:])  # bookdown
+            else:
+                left += value
+        elif isinstance(value, dict):
+            if isinstance(urls := value.get("doc_urls"), list):  # mdBook
+                yield from _of_mdbook(value, urls)
+            elif address := next((a for k in _URL_KEYS if isinstance(a := value.get(k), str)), ""):
+                yield address, _text({**value, **dict.fromkeys(_URL_KEYS)})
+            else:
+                left += value.values()
+
+
+def _of_mdbook(index: Mapping[str, Any], urls: list[Any]) -> Iterator[tuple[str, str]]:
+    with suppress(KeyError, TypeError, AttributeError):
+        texts = index["index"]["documentStore"]["docs"]
+        for number, url in enumerate(urls):
+            yield str(url), _text({**texts[str(number)], "id": None})
+
+
+def _of_sphinx(index: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The words of each document; the index has no texts."""
+    names = index.get("docnames")
+    if not isinstance(names, list):
+        return
+    words: defaultdict[int, list[str]] = defaultdict(list)
+    for part in (index["terms"], index.get("titleterms")):
+        for word, numbers in part.items() if isinstance(part, dict) else ():
+            for number in numbers if isinstance(numbers, list) else [numbers]:
+                if isinstance(number, int):
+                    words[number].append(word)
+    for number, name in enumerate(names):
+        yield f"{name}.html", " ".join(sorted(words[number]))
+
+
+def _text(entry: Any) -> str:
+    """All texts of an entry, in their order; numbers, such as those of entries, do not count."""
+    parts = []
+    left = [entry]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            parts.append(value)
+        elif isinstance(value, list):
+            left += reversed(value)
+        elif isinstance(value, dict):
+            left += [value[key] for key in sorted(value, reverse=True)]
+    return "\n".join(parts)
+
+
+def spellings(url: str) -> list[str]:
+    """A URL as an index may have it, and the others that the same page may have.
+
+    >>> spellings("https://example.org/guide")
+    ['https://example.org/guide', 'https://example.org/guide/', 'https://example.org/guide.html']
+    >>> spellings("https://example.org/a/index.html")[1:]
+    ['https://example.org/a/', 'https://example.org/a', 'https://example.org/a/index']
+    """
+    if url.endswith("/index.html"):
+        folder = url.removesuffix("index.html")
+        return [url, folder, folder[:-1], url.removesuffix(".html")]
+    if url.endswith(".html"):
+        return [url, url.removesuffix(".html"), url.removesuffix(".html") + "/"]
+    if url.endswith("/"):
+        return [url, url + "index.html", url[:-1]]
+    return [url, url + "/", url + ".html"]

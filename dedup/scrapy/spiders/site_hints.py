@@ -1,0 +1,145 @@
+"""What sites say of changes as a refresh with a budget begins: sitemaps and search indexes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Iterable, Mapping
+from contextlib import suppress
+from typing import TypeVar
+from urllib.parse import urljoin
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
+from scrapy.http.request import NO_CALLBACK
+
+from dedup.scrapy.addresses import AddressPolicy
+from dedup.scrapy.internals.engine import download
+from dedup.scrapy.job.visit_order import VisitOrder
+from dedup.scrapy.reading.search_index import index_addresses, spellings
+from dedup.scrapy.robots_file import sitemaps_in_robots
+from dedup.scrapy.spiders.site_reader import SiteReader
+from dedup.urls.parts import host_of
+
+logger = logging.getLogger(__name__)
+
+_MAX_SITEMAPS = 50
+"""Of a site, for each refresh: a file has up to 50,000 pages."""
+
+_MAX_PAGES = 20
+"""Of a site, that are looked at for the addresses of search indexes: one of each section."""
+
+_MAX_CHARACTERS = 1_000_000
+"""Of such a page; the addresses are in its head, or at its end."""
+
+_URLS_AT_ONCE = 1_000
+"""Between them other responses have their turn, and the time is looked at."""
+
+_Found = TypeVar("_Found")
+
+
+class SiteHints:
+    """Reads what sites say of their pages; what cannot be read is left out.
+
+    Attributes:
+        lastmods: the `lastmod` of pages that may be visited, by URL.
+        texts: fingerprints of their texts in search indexes, by URL.
+    """
+
+    def __init__(self, crawler: Crawler, order: VisitOrder, reader: SiteReader) -> None:
+        self.lastmods: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
+        self._crawler = crawler
+        self._order = order
+        self._reader = reader
+
+    async def read(self, urls: Iterable[str]) -> None:
+        """Read what the sites of start URLs say, all at the same time."""
+        sites: dict[str, list[str]] = {}
+        for url in urls:
+            sites.setdefault(urljoin(url, "/"), []).append(url)
+        await asyncio.gather(*(self._read_site(root, starts) for root, starts in sites.items()))
+
+    async def _read_site(self, root: str, starts: Iterable[str]) -> None:
+        await self._read_indexes(root, starts)
+        await self._read_sitemaps(urljoin(root, "/robots.txt"))
+
+    async def _read_sitemaps(self, robots: str) -> None:
+        """The sitemaps that a robots.txt names; if it names none, /sitemap.xml is tried."""
+        answer = await self._fetched(robots)
+        named = sitemaps_in_robots(answer.body) if answer else []
+        queue = _joined(robots, named or ["/sitemap.xml"])
+        for number, url in enumerate(queue):
+            if number >= _MAX_SITEMAPS or (response := await self._fetched(url, robots)) is None:
+                continue
+            sitemap = await self._if_readable(self._reader.read_sitemap(response), url)
+            if sitemap is None:
+                continue
+            await self._take(
+                self.lastmods, {page: [page] for page in sitemap.lastmods}, sitemap.lastmods
+            )
+            if sitemap.is_index:
+                listed = _joined(url, sitemap.urls[:_MAX_SITEMAPS])
+                queue += [each for each in listed if each not in queue]
+
+    async def _read_indexes(self, root: str, starts: Iterable[str]) -> None:
+        """The search indexes of the start pages, and, if they have one, of other sections."""
+        queue = list(dict.fromkeys(starts))
+        asked: set[str] = set()
+        for number, url in enumerate(queue):
+            if number >= _MAX_PAGES:
+                break
+            page = await self._fetched(url, root)
+            if not isinstance(page, HtmlResponse):
+                continue
+            for address in index_addresses(page.text[:_MAX_CHARACTERS], page.url):
+                if address.url in asked or host_of(address.url) != host_of(root):
+                    continue
+                asked.add(address.url)
+                if (response := await self._fetched(address.url, page.url)) is None:
+                    continue
+                reading = self._reader.read_search_index(response, address.base)
+                if (texts := await self._if_readable(reading, address.url)) is not None:
+                    await self._take(self.texts, {each: spellings(each) for each in texts}, texts)
+            if number == len(queue) - 1 and self.texts:
+                sections = self._order.sections_without(self.texts, host_of(root))
+                queue += [each for each in sections if each not in queue]
+
+    async def _take(
+        self, found: dict[str, str], listed: Mapping[str, list[str]], values: Mapping[str, str]
+    ) -> None:
+        """Add the values of pages that may be visited, by what they are listed as."""
+        names = [(spelt, each) for each, spelt_as in listed.items() for spelt in spelt_as]
+        for start in range(0, len(names), _URLS_AT_ONCE):
+            part = dict(names[start : start + _URLS_AT_ONCE])
+            pages = self._order.pages_at(part).items()
+            found |= {page: values[part[spelt]] for spelt, page in pages}
+            await asyncio.sleep(0)
+
+    async def _if_readable(self, reading: Awaitable[_Found], url: str) -> _Found | None:
+        try:
+            return await reading
+        except Exception as error:  # noqa: BLE001 -- any; hints are no condition of a refresh
+            logger.info("%s cannot be read: %s", url, error)
+            return None
+
+    async def _fetched(self, url: str, base: str = "") -> Response | None:
+        """The response at a URL that a site names at `base`."""
+        if base and not AddressPolicy.of(self._crawler).may_follow(url, base):
+            return None
+        try:
+            response = await download(self._crawler, Request(url, callback=NO_CALLBACK))
+        except Exception as error:  # noqa: BLE001 -- any, see above
+            logger.info("%s was not fetched: %s", url, error)
+            return None
+        return response if response.status == 200 else None
+
+
+def _joined(base: str, urls: Iterable[str]) -> list[str]:
+    """The absolute URLs, each once, without what is no URL."""
+    found: dict[str, None] = {}
+    for url in urls:
+        with suppress(ValueError):
+            found[urljoin(base, url)] = None
+    return list(found)
