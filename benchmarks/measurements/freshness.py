@@ -380,7 +380,8 @@ def read_indexes(
         for page in pages:
             html = _file(repository, commit, page).decode("utf-8", "replace")
             for address in index_addresses(html, f"https://{_HOST}/{page.removeprefix(root)}"):
-                body = _file(repository, commit, root + urlsplit(address.url).path.lstrip("/"))
+                paths = (root + urlsplit(url).path.lstrip("/") for url in address.urls)
+                body = b"\n".join(_file(repository, commit, path) for path in paths)
                 with suppress(SearchIndexError):
                     texts |= read_search_index(body, address.base)
         found.append(

@@ -540,8 +540,7 @@ def test_a_budget_goes_to_the_pages_that_have_another_text_in_a_search_index(
                 **{f"/{folder}{n}": make.page(texts[folder + n], head=head("..")) for n in own},
             }
         dates = "".join(
-            f"<url><loc>{site.url}{name}</loc><lastmod>{n_visits}</lastmod></url>"
-            for name in names
+            f"<url><loc>{site.url}{name}</loc><lastmod>{n_visits}</lastmod></url>" for name in names
         )
         site.routes["/sitemap.xml"] = f"<urlset>{dates}</urlset>".encode()
 

@@ -209,14 +209,13 @@ class PageReader:
         """
         return cast("Sitemap", await self._read(RawSitemap(response.body, response.url), None))
 
-    async def read_search_index(self, response: Response, base: str) -> dict[str, str]:
+    async def read_search_index(self, body: bytes, base: str) -> dict[str, str]:
         """Read a search index that names pages from `base`, never in this process.
 
         Raises:
             ReadingError, CloseSpider: as `read`.
         """
-        raw = RawSearchIndex(response.body, base)
-        return cast("dict[str, str]", await self._read(raw, None))
+        return cast("dict[str, str]", await self._read(RawSearchIndex(body, base), None))
 
     async def _read_page(self, raw: RawPage, site: Site | None) -> Content:
         return cast("Content", await self._read(raw, site))

@@ -1,7 +1,8 @@
 """Reading the search indexes that sites publish: what text each of their pages has.
 
 Manuals have such files for the search in the browser. They are made of the pages' texts as a site
-is built, so that one request tells which of all pages have changed.
+is built, so that one request tells which of all pages have changed. Docusaurus has no such file,
+but its scripts name the part that has the text of a page by a digest.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -59,10 +61,18 @@ _MAX_ADDRESS = 2_000
 """Characters."""
 
 
-class IndexAddress(NamedTuple):
-    """Where an index is, and from where it names pages."""
+_IS_DOCUSAURUS = "__docusaurus"
+_SCRIPT = re.compile(r"(?:runtime~)?main\.[0-9a-f]{8,20}\.js")
+_ROUTE = re.compile(r'"(/[^"\\\s]{0,1000}?)-[0-9a-f]{3}":')
+_CONTENT = re.compile(r'"content":"([0-9a-f]{8})"')
+_CHUNKS = re.compile(r'\{(?:"?\w{1,20}"?:"[\w~-]{1,80}",?)+\}')
+_CHUNK = re.compile(r'"?(\w+)"?:"([\w~-]+)"')
 
-    url: str
+
+class IndexAddress(NamedTuple):
+    """Where an index is, as a whole or in parts, and from where it names pages."""
+
+    urls: tuple[str, ...]
     base: str
 
 
@@ -82,21 +92,27 @@ def index_addresses(html: str, url: str) -> list[IndexAddress]:
 
     >>> html = '<script src="../_static/documentation_options.js?v=1"></script>'
     >>> index_addresses(html, "https://example.org/en/guide/")
-    [IndexAddress(url='https://example.org/en/searchindex.js', base='https://example.org/en/')]
+    [IndexAddress(urls=('https://example.org/en/searchindex.js',), base='https://example.org/en/')]
     """
     found = [(root, _INDEXES[a or b or c]) for a, b, c, root in _NAMED.findall(html)]
+    scripts = set()
     for quoted in _QUOTED.findall(html):
         address = quoted.partition("?")[0]
         for end, index in _BESIDE.items():
             if address.endswith(end):
                 found.append((address.removesuffix(end), index))
-        if _IS_INDEX.fullmatch(address.rpartition("/")[2]):
+        name = address.rpartition("/")[2]
+        if _IS_INDEX.fullmatch(name):
             found.append((address, ""))
+        if _SCRIPT.fullmatch(name):
+            scripts.add(urljoin(url, address))
     addresses: dict[IndexAddress, None] = {}
+    if len(scripts) == len(("main", "runtime")) and _IS_DOCUSAURUS in html:
+        addresses[IndexAddress(tuple(sorted(scripts, reverse=True)), url)] = None
     for root, index in found:
         with suppress(ValueError):
             base = urljoin(url, root if root.endswith("/") or not (root and index) else root + "/")
-            addresses[IndexAddress(urljoin(base, index), base)] = None
+            addresses[IndexAddress((urljoin(base, index),), base)] = None
     return list(addresses)[:_MAX_INDEXES]
 
 
@@ -104,14 +120,14 @@ def read_search_index(body: bytes, base: str) -> dict[str, str]:
     """A fingerprint of the text of each page, by its URL, in a search index.
 
     Args:
-        body: JSON, or a script that has it.
+        body: JSON, or a script that has it, or several, one after the other.
         base: the URL from which the index names pages.
 
     Raises:
         SearchIndexError: it is no search index.
     """
     found: dict[str, list[str]] = {}
-    for entry, text in _entries(_json(body.decode("utf-8-sig", "replace"))):
+    for entry, text in _texts(body.decode("utf-8-sig", "replace")):
         address = entry.partition("#")[0]
         if len(address) <= _MAX_ADDRESS and (address in found or len(found) < MAX_PAGES):
             digest = xxh3_64_hexdigest(text.encode("utf-8", "replace"))
@@ -123,6 +139,25 @@ def read_search_index(body: bytes, base: str) -> dict[str, str]:
     if not texts:
         raise SearchIndexError("it names no page")
     return texts
+
+
+def _texts(index: str) -> Iterator[tuple[str, str]]:
+    return _of_docusaurus(index) if '"__comp":' in index else _entries(_json(index))
+
+
+def _of_docusaurus(scripts: str) -> Iterator[tuple[str, str]]:
+    """The digests of each page's parts. `scripts`: the one that has the names of parts, first."""
+    maps = [dict(_CHUNK.findall(each[0])) for each in islice(_CHUNKS.finditer(scripts), 2)]
+    if len(maps) < len(("names", "digests")):
+        return
+    names, digests = maps
+    digest_of = {names.get(number, number): digest for number, digest in digests.items()}
+    routes = [*_ROUTE.finditer(scripts)]
+    for route, following in zip(routes, [*routes[1:], None], strict=True):
+        end = route.end() + _MAX_ADDRESS if following is None else following.start()
+        parts = _CONTENT.findall(scripts, route.end(), end)
+        if text := " ".join(digest_of.get(part, "") for part in parts).strip():
+            yield route[1], text
 
 
 def _json(text: str) -> Any:

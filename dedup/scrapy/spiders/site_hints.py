@@ -85,6 +85,7 @@ class SiteHints:
 
     async def _read_indexes(self, root: str, starts: Iterable[str]) -> None:
         """The search indexes of the start pages, and, if they have one, of other sections."""
+        host = host_of(root)
         queue = list(dict.fromkeys(starts))
         asked: set[str] = set()
         for number, url in enumerate(queue):
@@ -94,16 +95,16 @@ class SiteHints:
             if not isinstance(page, HtmlResponse):
                 continue
             for address in index_addresses(page.text[:_MAX_CHARACTERS], page.url):
-                if address.url in asked or host_of(address.url) != host_of(root):
+                if asked.intersection(address.urls) or {*map(host_of, address.urls)} != {host}:
                     continue
-                asked.add(address.url)
-                if (response := await self._fetched(address.url, page.url)) is None:
-                    continue
-                reading = self._reader.read_search_index(response, address.base)
-                if (texts := await self._if_readable(reading, address.url)) is not None:
+                asked.update(address.urls)
+                files = [await self._fetched(file, page.url) for file in address.urls]
+                body = b"\n".join(file.body for file in files if file is not None)
+                reading = self._reader.read_search_index(body, address.base)
+                if (texts := await self._if_readable(reading, address.urls[0])) is not None:
                     await self._take(self.texts, {each: spellings(each) for each in texts}, texts)
             if number == len(queue) - 1 and self.texts:
-                sections = self._order.sections_without(self.texts, host_of(root))
+                sections = self._order.sections_without(self.texts, host)
                 queue += [each for each in sections if each not in queue]
 
     async def _take(

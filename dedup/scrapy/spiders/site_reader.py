@@ -86,13 +86,13 @@ class SiteReader:
         """
         return await self._pages.read_sitemap(response)
 
-    async def read_search_index(self, response: Response, base: str) -> dict[str, str]:
+    async def read_search_index(self, body: bytes, base: str) -> dict[str, str]:
         """Read a search index that names pages from `base`.
 
         Raises:
             ReadingError, CloseSpider: as `read`.
         """
-        return await self._pages.read_search_index(response, base)
+        return await self._pages.read_search_index(body, base)
 
     async def read_again(self, reading: Reading, response: Response) -> Reading:
         """Read a page again, by what is known of its site now.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scrapy.http import Response
 
 from dedup.scrapy.reading.page_reader import PageReader
 from dedup.scrapy.reading.search_index import (
@@ -78,13 +78,33 @@ def _quarto(**texts: str) -> str:
     )
 
 
+def _docusaurus(**texts: str) -> str:
+    names = [sha256(name.encode()).hexdigest()[:8] for name in texts]
+    digests = [sha256(text.encode()).hexdigest()[:8] for text in texts.values()]
+    named, chunks = (
+        ",".join(f'{number}:"{value}"' for number, value in enumerate(values, 100))
+        for values in (["935f2afb", *names], ["1a2b3c4d", *digests])
+    )
+    runtime = (
+        f'r.u=e=>"assets/js/"+({{{named}}}[e]||e)+"."+{{{chunks}}}[e]+".js",r.miniCssF=e=>{{}}'
+    )
+    parts = {"__comp": "17896441", "__context": {"plugin": "935f2afb"}}
+    routes = {
+        f"/docs/{name}-{place:03x}": parts | {"content": names[place]}
+        for place, name in enumerate(texts)
+    }
+    both = routes | {"/docs-fff": {"__comp": "5e95c892", "routes": "none"}}
+    quoted = json.dumps(both, separators=(",", ":"))
+    return f"{runtime}\n(self.x=[]).push([1],{{2:e=>{{e.exports=JSON.parse('{quoted}')}}}})"
+
+
 def _bookdown(**texts: str) -> str:
     return json.dumps([[f"{name}.html", name, text] for name, text in texts.items()])
 
 
 KINDS = [
     *(_mkdocs, _documenter, _sphinx, _old_sphinx, _mdbook, _mdbook_json),
-    *(_just_the_docs, _quarto, _bookdown),
+    *(_just_the_docs, _quarto, _bookdown, _docusaurus),
 ]
 
 
@@ -125,8 +145,16 @@ def test_the_sections_of_a_page_are_one_text_in_any_order():
 )
 def test_pages_lead_to_the_index_of_their_manual(html, address, base):
     (found,) = index_addresses(f"<p>Text.</p>{html}", f"{BASE}guide/start/")
-    assert found.url == BASE + address
-    assert found.base == (found.url if base is None else BASE + base)
+    assert found.urls == (BASE + address,)
+    assert found.base == BASE + (address if base is None else base)
+
+
+def test_pages_of_docusaurus_lead_to_two_scripts():
+    scripts = [f'<script src="/docs/assets/js/{n}.0d1e2f34.js">' for n in ("runtime~main", "main")]
+    html = '<div id="__docusaurus"></div>' + "".join(scripts)
+    urls = tuple(f"{BASE}assets/js/{name}.0d1e2f34.js" for name in ("runtime~main", "main"))
+    assert index_addresses(html, f"{BASE}guide") == [(urls, f"{BASE}guide")]
+    assert index_addresses("".join(scripts), BASE) == []
 
 
 def test_other_pages_lead_to_none():
@@ -197,7 +225,7 @@ def test_index_is_read_in_another_process_within_bounds():
         async def read_by_reader() -> dict[str, str]:
             reader = PageReader(replace(WANTED, **bounds), processes=1)
             try:
-                return await reader.read_search_index(Response(BASE, body=body), BASE)
+                return await reader.read_search_index(body, BASE)
             finally:
                 await reader.close()
 
