@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 
 from dedup.revisits import Schedule, instant, odds_of, section_of, trust_in_sections
 from dedup.scrapy.frontier.request_queue import RequestQueue
@@ -67,17 +69,18 @@ class VisitOrder:
             found |= {url: stored[key] for url, key in keys.items() if key in stored}
         return {url: page for url, page in found.items() if page in left}
 
-    def sections_without(self, texts: Collection[str], host: str) -> list[str]:
+    def sections_without(self, texts: Iterable[str], host: str) -> list[str]:
         """The shortest URL of each section of a host that has none of these pages."""
-        found: dict[str, str] = {}
-        for url in self._schedule.left:
-            if host_of(url) == host:
-                section = section_of(url)
-                found[section] = min(
-                    found.get(section, url), url, key=lambda each: (len(each), each)
-                )
         known = set(map(section_of, texts))
-        return [url for section, url in found.items() if section not in known]
+        return [url for section, url in self._sections[host].items() if section not in known]
+
+    @cached_property
+    def _sections(self) -> defaultdict[str, dict[str, str]]:
+        """The shortest URL that may be visited of each section, by host."""
+        found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for url in sorted(self._schedule.left, key=lambda each: (len(each), each)):
+            found[host_of(url)].setdefault(section_of(url), url)
+        return found
 
     def hear(self, lastmods: Mapping[str, str], texts: Mapping[str, str]) -> None:
         """Take what sites say now, of pages that are left: in sitemaps, and in search indexes.

@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
+from dedup.revisits import section_of
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.visit_order import VisitOrder
@@ -53,17 +54,20 @@ class SiteHints:
         self._crawler = crawler
         self._order = order
         self._reader = reader
+        self._some_sites = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
+        """The downloader bounds the connections of a host alone."""
 
     async def read(self, urls: Iterable[str]) -> None:
-        """Read what the sites of start URLs say, all at the same time."""
+        """Read what the sites of start URLs say, many at the same time."""
         sites: dict[str, list[str]] = {}
         for url in urls:
             sites.setdefault(urljoin(url, "/"), []).append(url)
         await asyncio.gather(*(self._read_site(root, starts) for root, starts in sites.items()))
 
     async def _read_site(self, root: str, starts: Iterable[str]) -> None:
-        await self._read_indexes(root, starts)
-        await self._read_sitemaps(urljoin(root, "/robots.txt"))
+        async with self._some_sites:
+            await self._read_indexes(root, starts)
+            await self._read_sitemaps(urljoin(root, "/robots.txt"))
 
     async def _read_sitemaps(self, robots: str) -> None:
         """The sitemaps that a robots.txt names; if it names none, /sitemap.xml is tried."""
@@ -85,8 +89,7 @@ class SiteHints:
 
     async def _read_indexes(self, root: str, starts: Iterable[str]) -> None:
         """The search indexes of the start pages, and, if they have one, of other sections."""
-        host = host_of(root)
-        queue = list(dict.fromkeys(starts))
+        queue = list({section_of(url): url for url in starts}.values())
         asked: set[str] = set()
         for number, url in enumerate(queue):
             if number >= _MAX_PAGES:
@@ -94,6 +97,7 @@ class SiteHints:
             page = await self._fetched(url, root)
             if not isinstance(page, HtmlResponse):
                 continue
+            host = host_of(page.url)  # with `www.`, where the start URL redirects there
             for address in index_addresses(page.text[:_MAX_CHARACTERS], page.url):
                 if asked.intersection(address.urls) or {*map(host_of, address.urls)} != {host}:
                     continue
