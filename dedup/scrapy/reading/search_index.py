@@ -50,7 +50,6 @@ _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[A-Za-z_$][\w$]*(?= *:)', re.DOTA
 _PARSED = re.compile(r"JSON\.parse\( *'([^'\\]*(?:\\.[^'\\]*)*)' *\)", re.DOTALL)
 _ESCAPED = re.compile(r"\\(['\\])")
 
-
 MAX_PAGES = 50_000
 """Of an index; its other pages are left out. One of so many has some 100 MB."""
 
@@ -59,7 +58,6 @@ _MAX_INDEXES = 5
 
 _MAX_ADDRESS = 2_000
 """Characters."""
-
 
 _IS_DOCUSAURUS = "__docusaurus"
 _SCRIPT = re.compile(r"(?:runtime~)?main\.[0-9a-f]{8,20}\.js")
@@ -105,7 +103,8 @@ def index_addresses(html: str, url: str) -> list[IndexAddress]:
         if _IS_INDEX.fullmatch(name):
             found.append((address, ""))
         if _SCRIPT.fullmatch(name):
-            scripts.add(urljoin(url, address))
+            with suppress(ValueError):
+                scripts.add(urljoin(url, address))
     addresses: dict[IndexAddress, None] = {}
     if len(scripts) == len(("main", "runtime")) and _IS_DOCUSAURUS in html:
         addresses[IndexAddress(tuple(sorted(scripts, reverse=True)), url)] = None

@@ -62,7 +62,8 @@ class SiteHints:
         sites: dict[str, list[str]] = {}
         for url in urls:
             sites.setdefault(urljoin(url, "/"), []).append(url)
-        await asyncio.gather(*(self._read_site(root, starts) for root, starts in sites.items()))
+        reading = (self._read_site(root, starts) for root, starts in sites.items())
+        await asyncio.gather(*map(self._if_readable, reading, sites))
 
     async def _read_site(self, root: str, starts: Iterable[str]) -> None:
         async with self._some_sites:

@@ -160,7 +160,8 @@ def test_pages_of_docusaurus_lead_to_two_scripts():
 def test_other_pages_lead_to_none():
     html = '<script src="/js/search.js"></script><a href="/search?q=index">x</a> base_url = 5'
     assert index_addresses(html, BASE) == []
-    assert index_addresses("var base_url = 'http://[';", BASE) == []
+    for address in ("var base_url = 'http://[';", "'//[/main.0d1e2f34.js'", "'//[/search.json'"):
+        assert index_addresses(address, BASE) == []
     many = "".join(f"'/{n}/search.json'" for n in range(99))
     assert len(index_addresses(many, BASE)) == 5
 
