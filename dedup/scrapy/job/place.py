@@ -102,8 +102,9 @@ class JobPlace:
         n_asked = max(n_asked, n_visits - len(order))
         with store.unit():
             store.refreshes.begin(order[: self._own.max_pages or None])
-            store.urls.queue_errors(n_asked)
-            store.urls.queue_redirects(n_asked, first=number * n_asked)
+            if n_asked:
+                store.urls.queue_errors(n_asked)
+                store.urls.queue_redirects(n_asked, first=number * n_asked)
             store.urls.queue_redirects(urls=self._own.first_urls())
         return schedule
 
