@@ -218,7 +218,7 @@ _ADDED_TABLES = {
     site_version {int},
     text {bytes} NOT NULL             -- zstd, UTF-8
 )""",
-    # What sitemaps told of pages at their last visits, see `dedup.revisits.hints`, and how often
+    # What sites told of pages at their last visits, see `dedup.revisits.hints`, and how often
     # they named pages that had changed or not, or kept silent.
     "lastmods": """
 (
