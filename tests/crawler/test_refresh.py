@@ -515,8 +515,9 @@ def test_a_budget_goes_to_the_pages_that_a_sitemap_names_unless_it_lies(
     assert trust.odds(is_named=True, share=0.5) < believed / 2
 
 
+@pytest.mark.parametrize("is_landing_page", [False, True])
 def test_a_budget_goes_to_the_pages_that_have_another_text_in_a_search_index(
-    crawl: Crawler, site: WebSite, make: SimpleNamespace
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, is_landing_page: bool
 ) -> None:
     """Of each version of a manual; a sitemap that dates all pages anew says nothing beside it."""
     folders = ["", *(f"{version}/" for version in ("1.0", "2.0"))]
@@ -539,6 +540,8 @@ def test_a_budget_goes_to_the_pages_that_have_another_text_in_a_search_index(
                 ),
                 **{f"/{folder}{n}": make.page(texts[folder + n], head=head("..")) for n in own},
             }
+        if is_landing_page:
+            site.routes["/"] = make.page("start", *map("/{}".format, names))
         dates = "".join(
             f"<url><loc>{site.url}{name}</loc><lastmod>{n_visits}</lastmod></url>" for name in names
         )
@@ -546,7 +549,7 @@ def test_a_budget_goes_to_the_pages_that_have_another_text_in_a_search_index(
 
     published()
     crawl("site", url=site.url)
-    changed = {"3/", "1.0/5/", "2.0/7/"}
+    changed = {"1.0/5/", "2.0/7/", *([] if is_landing_page else ["3/"])}
     for n_visits in (1, 2, 3):
         if n_visits == 3:
             texts |= {name: f"another text of {name}" for name in changed}
@@ -555,6 +558,24 @@ def test_a_budget_goes_to_the_pages_that_have_another_text_in_a_search_index(
     assert _told(crawled, site) == dict.fromkeys(changed, "changed"), crawled.output
     values = crawled.rows("SELECT DISTINCT substr(value, 1, 5) FROM lastmods")
     assert values == ["text "]
+
+
+def test_what_a_site_says_is_read_on_its_own_hosts(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    other = site.url.replace("127.0.0.1", "localhost")
+    site.routes |= {
+        "/": make.page("/", "/1", head="<script>base_url = '.'</script>"),
+        "/1": make.page("/1"),
+        "/search/search_index.json": make.redirect(f"{other}stolen.json"),
+        "/sitemap.xml": make.redirect("/all.xml"),
+    }
+    crawl("site", url=site.url)
+    site.asked.clear()
+    again = crawl("site", url=site.url, refresh=1, max_pages=9)
+    assert {"/search/search_index.json", "/all.xml"} < {*site.asked}
+    assert "/stolen.json" not in site.asked
+    assert again.stats["refresh"] == {"number": 1, "unchanged": 2}
 
 
 def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
@@ -1037,7 +1058,7 @@ def test_a_page_that_a_start_url_redirects_to_is_stored_within_a_budget(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
     """It is fetched once more after all others, but within the budget."""
-    pages = {f"/1/{n}": make.page(f"page {n} of the first") for n in range(6)}
+    pages = {f"/1/{n}": make.page(f"page {n} of the first") for n in range(4)}
     site.routes |= {
         "/": make.redirect("/docs"),
         "/1/": make.page("first", "/docs", *pages),
@@ -1045,7 +1066,7 @@ def test_a_page_that_a_start_url_redirects_to_is_stored_within_a_budget(
     }
     site.routes["/docs"] = make.redirect("/1/")
     crawl("site", url=site.url)
-    second = {f"/2/{n}": make.page(f"page {n} of the second") for n in range(6)}
+    second = {f"/2/{n}": make.page(f"page {n} of the second") for n in range(4)}
     site.routes |= {"/docs": make.redirect("/2/"), "/2/": make.page("second", *second), **second}
     site.asked.clear()
     again = crawl("site", url=site.url, refresh=1, max_pages=3)

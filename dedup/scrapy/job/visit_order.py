@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from urllib.parse import urlsplit
 
 from dedup.revisits import Schedule, instant, odds_of, section_of, trust_in_sections
 from dedup.scrapy.frontier.request_queue import RequestQueue
@@ -19,6 +20,12 @@ _PARTS = 10
 
 _TEXT = "text "
 """What the value of a page begins with that a search index has."""
+
+_LEAST_PAGES = 5
+"""Of a section that is looked at for a search index."""
+
+_HEARD = "heard"
+"""The name of the value that says that sites have been heard."""
 
 _LEAST_VISITS = 4
 """In a part: a polite crawl has about as many requests in flight at a host."""
@@ -69,17 +76,40 @@ class VisitOrder:
             found |= {url: stored[key] for url, key in keys.items() if key in stored}
         return {url: page for url, page in found.items() if page in left}
 
-    def sections_without(self, texts: Iterable[str], host: str) -> list[str]:
-        """The shortest URL of each section of a host that has none of these pages."""
-        known = set(map(section_of, texts))
-        return [url for section, url in self._sections[host].items() if section not in known]
+    def has_pages_of(self, host: str) -> bool:
+        """May pages of a host be visited?"""
+        return host in self._sections
+
+    def may_have_index(self, host: str) -> bool:
+        """Has a search index told of pages of a host before, or has no site been heard yet?"""
+        return self._store.meta(_HEARD) is None or host in self._indexed
 
     @cached_property
-    def _sections(self) -> defaultdict[str, dict[str, str]]:
-        """The shortest URL that may be visited of each section, by host."""
-        found: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    def _indexed(self) -> set[str]:
+        known = self._store.refreshes.lastmods.known()
+        return {host_of(url) for url, value in known.items() if value.startswith(_TEXT)}
+
+    def sections_without(self, texts: Iterable[str], host: str) -> list[str]:
+        """The shortest URL of each section of a host that has none of these pages.
+
+        Of sections with a folder, and as many pages as a manual has.
+        """
+        known = set(map(section_of, texts))
+        return [
+            urls[0]
+            for section, urls in self._sections.get(host, {}).items()
+            if section not in known
+            and len(urls) >= _LEAST_PAGES
+            and urlsplit(urls[0]).path.count("/") > 1
+        ]
+
+    @cached_property
+    def _sections(self) -> Mapping[str, Mapping[str, list[str]]]:
+        """The URLs that may be visited of each section, the shortest first, by host."""
+        found: defaultdict[str, defaultdict[str, list[str]]]
+        found = defaultdict(lambda: defaultdict(list))
         for url in sorted(self._schedule.left, key=lambda each: (len(each), each)):
-            found[host_of(url)].setdefault(section_of(url), url)
+            found[host_of(url)][section_of(url)].append(url)
         return found
 
     def hear(self, lastmods: Mapping[str, str], texts: Mapping[str, str]) -> None:
@@ -104,6 +134,7 @@ class VisitOrder:
         self._named = {url for url, is_named in named.items() if is_named}
         self._schedule.hear(odds_of(named, trust_in_sections(stored.counts()), section_of))
         stored.add((url, value) for url, value in self._told.items() if url not in named)
+        self._store.set_meta(_HEARD, "1")
         self._renew()
 
     def note(self, url: str, result: str) -> None:

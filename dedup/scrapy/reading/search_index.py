@@ -51,7 +51,7 @@ _PARSED = re.compile(r"JSON\.parse\( *'([^'\\]*(?:\\.[^'\\]*)*)' *\)", re.DOTALL
 _ESCAPED = re.compile(r"\\(['\\])")
 
 MAX_PAGES = 50_000
-"""Of an index; its other pages are left out. One of so many has some 100 MB."""
+"""Of an index; its other pages are left out. `DOWNLOAD_MAXSIZE` leaves out larger files anyway."""
 
 _MAX_INDEXES = 5
 """That a page leads to."""

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Iterable, Mapping
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import urljoin
 
@@ -21,7 +22,7 @@ from dedup.scrapy.job.visit_order import VisitOrder
 from dedup.scrapy.reading.search_index import index_addresses, spellings
 from dedup.scrapy.robots_file import sitemaps_in_robots
 from dedup.scrapy.spiders.site_reader import SiteReader
-from dedup.urls.parts import host_of
+from dedup.urls.parts import host_of, redirect_target
 
 logger = logging.getLogger(__name__)
 
@@ -36,6 +37,9 @@ _MAX_CHARACTERS = 1_000_000
 
 _URLS_AT_ONCE = 1_000
 """Between them other responses have their turn, and the time is looked at."""
+
+_REDIRECTS = {301, 302, 303, 307, 308}
+_MAX_REDIRECTS = 5
 
 _Found = TypeVar("_Found")
 
@@ -89,7 +93,10 @@ class SiteHints:
                 queue += [each for each in listed if each not in queue]
 
     async def _read_indexes(self, root: str, starts: Iterable[str]) -> None:
-        """The search indexes of the start pages, and, if they have one, of other sections."""
+        """The search indexes of the start pages, and of other sections.
+
+        A site that has told nothing yet is looked at as a whole: a start page may have none.
+        """
         queue = list({section_of(url): url for url in starts}.values())
         asked: set[str] = set()
         for number, url in enumerate(queue):
@@ -108,7 +115,7 @@ class SiteHints:
                 reading = self._reader.read_search_index(body, address.base)
                 if (texts := await self._if_readable(reading, address.urls[0])) is not None:
                     await self._take(self.texts, {each: spellings(each) for each in texts}, texts)
-            if number == len(queue) - 1 and self.texts:
+            if number == len(queue) - 1 and (self.texts or self._order.may_have_index(host)):
                 sections = self._order.sections_without(self.texts, host)
                 queue += [each for each in sections if each not in queue]
 
@@ -131,15 +138,26 @@ class SiteHints:
             return None
 
     async def _fetched(self, url: str, base: str = "") -> Response | None:
-        """The response at a URL that a site names at `base`."""
-        if base and not AddressPolicy.of(self._crawler).may_follow(url, base):
-            return None
-        try:
-            response = await download(self._crawler, Request(url, callback=NO_CALLBACK))
-        except Exception as error:  # noqa: BLE001 -- any, see above
-            logger.info("%s was not fetched: %s", url, error)
-            return None
-        return response if response.status == 200 else None
+        """The response at a URL that a site names at `base`.
+
+        Redirects are followed to the same host, and to those of pages that may be visited.
+        """
+        for _ in range(_MAX_REDIRECTS):
+            if base and not AddressPolicy.of(self._crawler).may_follow(url, base):
+                return None
+            request = Request(url, callback=NO_CALLBACK, meta={"dont_redirect": True})
+            try:
+                response = await download(self._crawler, request)
+                target = redirect_target(url, response.headers.get("Location") or b"")
+            except Exception as error:  # noqa: BLE001 -- any, see above
+                logger.info("%s was not fetched: %s", url, error)
+                return None
+            if response.status not in _REDIRECTS:
+                return response if response.status == HTTPStatus.OK else None
+            if host_of(target) != host_of(url) and not self._order.has_pages_of(host_of(target)):
+                return None
+            base, url = url, target
+        return None
 
 
 def _joined(base: str, urls: Iterable[str]) -> list[str]:
