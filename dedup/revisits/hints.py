@@ -120,15 +120,22 @@ def odds_of(
         trust: by group.
         group: of a URL: what is said is equally true in all of it.
     """
-    groups = {url: group(url) for url in named}
-    n_listed = Counter(groups.values())
-    n_named = Counter(groups[url] for url, is_named in named.items() if is_named)
-    return {
-        url: trust.get(place, Trust()).odds(
-            is_named=named[url], share=n_named[place] / n_listed[place]
-        )
-        for url, place in groups.items()
-    }
+    of_host = _shares(named, host_of)
+    of_group = _shares(named, group)
+    odds = {}
+    for url, is_named in named.items():
+        share, n_pages = of_group[place := group(url)]
+        beside, _ = of_host[host_of(url)]
+        share = (share * n_pages + beside) / (n_pages + 1)  # a page alone is all of its group
+        odds[url] = trust.get(place, Trust()).odds(is_named=is_named, share=share)
+    return odds
+
+
+def _shares(named: Mapping[str, bool], group: Callable[[str], str]) -> dict[str, tuple[float, int]]:
+    """Which share of the pages of each group is named, and how many pages it has."""
+    n_listed = Counter(map(group, named))
+    n_named = Counter(group(url) for url, is_named in named.items() if is_named)
+    return {place: (n_named[place] / n, n) for place, n in n_listed.items()}
 
 
 def as_time(rates: Rates, since: Floats, odds: Floats) -> Floats:

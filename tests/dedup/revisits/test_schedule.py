@@ -275,8 +275,15 @@ def test_each_section_is_believed_by_its_own_record_first() -> None:
         for url in (*(f"{SITE}{name}/1" for name in ("docs", "blog", "news")), "http://b.example/")
     )
     assert docs_odds > 5 * blog_odds
-    assert docs_odds > news_odds > blog_odds
+    assert docs_odds > news_odds
     assert other_odds == Trust().odds(is_named=True, share=0.1)
+
+
+def test_a_page_that_is_named_alone_in_its_section_comes_forward() -> None:
+    """All of its section is named, but not all of the host."""
+    docs = {f"{SITE}docs/{n}": False for n in range(20)}
+    assert odds_of(docs | {f"{SITE}news/1": True}, {}, section_of)[f"{SITE}news/1"] > 2
+    assert odds_of(dict.fromkeys(docs, True), {}, section_of)[f"{SITE}docs/1"] == pytest.approx(1)
 
 
 def test_pages_that_their_site_names_come_forward() -> None:
