@@ -28,11 +28,7 @@ from dedup.scrapy.reading.content import (
     Unread,
     Wanted,
 )
-from dedup.scrapy.reading.search_index import (
-    RawSearchIndex,
-    SearchIndexError,
-    read_search_index,
-)
+from dedup.scrapy.reading.search_index import RawSearchIndex, read_search_index
 from dedup.scrapy.reading.sitemap_file import RawSitemap, SitemapError, read_sitemap
 from dedup.scrapy.reading.worker_protocol import (
     LENGTH_BYTES,
@@ -117,8 +113,6 @@ def _answer(
         return Unread(error.reason, str(error))
     except SitemapError as error:
         return Unread("sitemap_error", str(error))
-    except SearchIndexError as error:
-        return Unread("search_index_error", str(error))
     except MemoryError:
         return Unread("too_complex", "needs more memory than DEDUP_READ_MEMORY_MB allows")
     except Exception as error:  # noqa: BLE001 -- it concerns one page

@@ -236,4 +236,4 @@ def test_index_is_read_in_another_process_within_bounds():
     assert read(body) == read_search_index(body, BASE)
     with pytest.raises(ReadingError, match="no JSON") as caught:
         read(b"nothing")
-    assert caught.value.reason == "search_index_error"
+    assert caught.value.reason == "parse_error"
