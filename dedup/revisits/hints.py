@@ -120,22 +120,22 @@ def odds_of(
         trust: by group.
         group: of a URL: what is said is equally true in all of it.
     """
-    of_host = _shares(named, host_of)
-    of_group = _shares(named, group)
+    hosts = {url: host_of(url) for url in named}
+    groups = hosts if group is host_of else {url: group(url) for url in named}
+    of_host, of_group = _shares(named, hosts), _shares(named, groups)
+    n_listed = Counter(groups.values())
     odds = {}
-    for url, is_named in named.items():
-        share, n_pages = of_group[place := group(url)]
-        beside, _ = of_host[host_of(url)]
-        share = (share * n_pages + beside) / (n_pages + 1)  # a page alone is all of its group
-        odds[url] = trust.get(place, Trust()).odds(is_named=is_named, share=share)
+    for url, place in groups.items():
+        n, beside = n_listed[place], of_host[hosts[url]]
+        share = (of_group[place] * n + beside) / (n + 1)  # a page alone is all of its group
+        odds[url] = trust.get(place, Trust()).odds(is_named=named[url], share=share)
     return odds
 
 
-def _shares(named: Mapping[str, bool], group: Callable[[str], str]) -> dict[str, tuple[float, int]]:
-    """Which share of the pages of each group is named, and how many pages it has."""
-    n_listed = Counter(map(group, named))
-    n_named = Counter(group(url) for url, is_named in named.items() if is_named)
-    return {place: (n_named[place] / n, n) for place, n in n_listed.items()}
+def _shares(named: Mapping[str, bool], groups: Mapping[str, str]) -> dict[str, float]:
+    """The share of the pages of each group that is named; `groups`: by URL."""
+    n_named = Counter(groups[url] for url, is_named in named.items() if is_named)
+    return {group: n_named[group] / n for group, n in Counter(groups.values()).items()}
 
 
 def as_time(rates: Rates, since: Floats, odds: Floats) -> Floats:

@@ -578,6 +578,35 @@ def test_what_a_site_says_is_read_on_its_own_hosts(
     assert again.stats["refresh"] == {"number": 1, "unchanged": 2}
 
 
+def test_a_site_without_an_index_is_looked_at_as_a_whole_once(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """Not again as another site has one."""
+    names = [f"/docs/{n}/" for n in range(6)]
+    docs = [{"location": name[1:], "text": name} for name in names]
+
+    def of_host(name: str) -> Any:
+        def answer(handler: Any) -> bytes:
+            host = handler.headers["Host"]
+            head = "" if host.startswith("localhost") else "<script>base_url = '.'</script>"
+            return make.page(f"{name} of {host}", *names, head=head)
+
+        return answer
+
+    site.routes |= {name: of_host(name) for name in ("/", *names)}
+    index = json.dumps({"docs": docs}).encode()
+    site.routes["/search/search_index.json"] = make.Answer(index, 200, "application/json")
+    urls = ",".join([site.url, site.url.replace("127.0.0.1", "localhost")])
+    crawl("site", url=urls)
+    asked = []
+    for _ in range(2):
+        site.asked.clear()
+        again = crawl("site", url=urls, refresh=1, max_pages=2)
+        assert again.stats["refresh"]["unchanged"] == 2
+        asked.append([each for each in site.asked if each in {"/", *names}])
+    assert list(map(len, asked)) == [2 + 2 + 1, 2 + 2]  # start pages, visits, a section
+
+
 def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:
@@ -597,6 +626,8 @@ def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
     site.routes |= {f"/{n}.xml": slow(str(n)) for n in range(40)}
     again = crawl("site", url=site.url, refresh=1, max_seconds=8)
     assert again.stats["refresh"] == {"number": 1, "unchanged": 5}, again.output
+    heard = "SELECT count(*) FROM meta WHERE name = 'heard'"
+    assert again.rows(heard) == [0]  # the next refresh looks at the site as a whole
 
 
 def test_a_budget_goes_to_pages_with_a_passage_that_others_lost(

@@ -112,10 +112,13 @@ class VisitOrder:
             found[host_of(url)][section_of(url)].append(url)
         return found
 
-    def hear(self, lastmods: Mapping[str, str], texts: Mapping[str, str]) -> None:
+    def hear(
+        self, lastmods: Mapping[str, str], texts: Mapping[str, str], *, is_whole: bool
+    ) -> None:
         """Take what sites say now, of pages that are left: in sitemaps, and in search indexes.
 
-        What an index says of a page counts more, and from then on alone.
+        What an index says of a page counts more, and from then on alone. `is_whole`: have all
+        sites been heard to their end?
         """
         stored = self._store.refreshes.lastmods
         known = stored.known()
@@ -125,16 +128,16 @@ class VisitOrder:
             for url, value in told.items()
             if value.startswith(_TEXT) or not known.get(url, "").startswith(_TEXT)
         }
-        comparable = {
-            url
+        named = {
+            url: instant(known[url]) != instant(value)
             for url, value in self._told.items()
             if url in known and value.startswith(_TEXT) == known[url].startswith(_TEXT)
         }
-        named = {url: instant(known[url]) != instant(self._told[url]) for url in comparable}
         self._named = {url for url, is_named in named.items() if is_named}
         self._schedule.hear(odds_of(named, trust_in_sections(stored.counts()), section_of))
         stored.add((url, value) for url, value in self._told.items() if url not in named)
-        self._store.set_meta(_HEARD, "1")
+        if is_whole:
+            self._store.set_meta(_HEARD, "1")
         self._renew()
 
     def note(self, url: str, result: str) -> None:

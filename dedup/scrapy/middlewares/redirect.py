@@ -19,7 +19,7 @@ from dedup.urls.credentials import without_credentials
 from dedup.urls.parts import redirect_target
 from dedup.urls.routes import is_route, without_place
 
-_REDIRECT_STATUSES = {301, 302, 303, 307, 308}
+REDIRECT_STATUSES = {301, 302, 303, 307, 308}
 _CONDITIONS = "If-None-Match", "If-Modified-Since"
 """Headers that a refresh sends with a page's URL; another URL's page must not be called unchanged.
 """
@@ -78,7 +78,7 @@ class RedirectGuard(Component):
         self, request: Request, response: Response, **_: object
     ) -> Request | Response:
         location = response.headers.get("Location")
-        if response.status not in _REDIRECT_STATUSES or not location or KEY not in request.meta:
+        if response.status not in REDIRECT_STATUSES or not location or KEY not in request.meta:
             if self._has_visit(request):
                 raise AlreadyRecorded(request.url)
             return response

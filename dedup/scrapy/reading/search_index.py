@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
@@ -93,7 +92,7 @@ def index_addresses(html: str, url: str) -> list[IndexAddress]:
     [IndexAddress(urls=('https://example.org/en/searchindex.js',), base='https://example.org/en/')]
     """
     found = [(root, _INDEXES[a or b or c]) for a, b, c, root in _NAMED.findall(html)]
-    scripts = set()
+    scripts: dict[str, str] = {}
     for quoted in _QUOTED.findall(html):
         address = quoted.partition("?")[0]
         for end, index in _BESIDE.items():
@@ -104,10 +103,10 @@ def index_addresses(html: str, url: str) -> list[IndexAddress]:
             found.append((address, ""))
         if _SCRIPT.fullmatch(name):
             with suppress(ValueError):
-                scripts.add(urljoin(url, address))
+                scripts[name.partition(".")[0]] = urljoin(url, address)
     addresses: dict[IndexAddress, None] = {}
-    if len(scripts) == len(("main", "runtime")) and _IS_DOCUSAURUS in html:
-        addresses[IndexAddress(tuple(sorted(scripts, reverse=True)), url)] = None
+    if scripts.keys() == {"main", "runtime~main"} and _IS_DOCUSAURUS in html:
+        addresses[IndexAddress((scripts["runtime~main"], scripts["main"]), url)] = None
     for root, index in found:
         with suppress(ValueError):
             base = urljoin(url, root if root.endswith("/") or not (root and index) else root + "/")
@@ -146,10 +145,8 @@ def _texts(index: str) -> Iterator[tuple[str, str]]:
 
 def _of_docusaurus(scripts: str) -> Iterator[tuple[str, str]]:
     """The digests of each page's parts. `scripts`: the one that has the names of parts, first."""
-    maps = [dict(_CHUNK.findall(each[0])) for each in islice(_CHUNKS.finditer(scripts), 2)]
-    if len(maps) < len(("names", "digests")):
-        return
-    names, digests = maps
+    maps = (dict(_CHUNK.findall(each[0])) for each in _CHUNKS.finditer(scripts))
+    names, digests = next(maps, {}), next(maps, {})
     digest_of = {names.get(number, number): digest for number, digest in digests.items()}
     routes = [*_ROUTE.finditer(scripts)]
     for route, following in zip(routes, [*routes[1:], None], strict=True):

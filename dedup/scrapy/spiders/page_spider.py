@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
@@ -195,13 +196,16 @@ class PageSpider(Spider):
             frontier.pause(host)
         hints = SiteHints(self.crawler, job.visit_order, self._reader)
         share = _HINT_SHARE * self.max_seconds
+        is_whole = False
         try:
-            async with asyncio.timeout(min(_HINT_SECONDS, share or _HINT_SECONDS)):
-                await hints.read(self.urls)
-        except TimeoutError:
-            self.logger.info("Some sitemaps or search indexes did not arrive in time")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(_HINT_SECONDS, share or _HINT_SECONDS)):
+                    await hints.read(self.urls)
+                    is_whole = True
+            if not is_whole:
+                self.logger.info("Some sitemaps or search indexes did not arrive in time")
+            job.visit_order.hear(hints.lastmods, hints.texts, is_whole=is_whole)
         finally:
-            job.visit_order.hear(hints.lastmods, hints.texts)
             for host in hosts:
                 frontier.resume(host)
 
@@ -446,7 +450,7 @@ class PageSpider(Spider):
         """
         if reading is None or REVISIT in response.meta or not self.max_pages:
             return
-        if self._is_refreshing:  # every response counts, and this one has been counted
+        if self._is_refreshing:  # where every response counts, and this one has been counted
             return
         if (key := response.meta.get(KEY)) in self._put_off:
             self._put_off.discard(key)

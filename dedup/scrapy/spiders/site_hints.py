@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
 from typing import TypeVar
@@ -19,6 +19,7 @@ from dedup.revisits import section_of
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.internals.engine import download
 from dedup.scrapy.job.visit_order import VisitOrder
+from dedup.scrapy.middlewares.redirect import REDIRECT_STATUSES
 from dedup.scrapy.reading.search_index import index_addresses, spellings
 from dedup.scrapy.robots_file import sitemaps_in_robots
 from dedup.scrapy.spiders.site_reader import SiteReader
@@ -38,7 +39,6 @@ _MAX_CHARACTERS = 1_000_000
 _URLS_AT_ONCE = 1_000
 """Between them other responses have their turn, and the time is looked at."""
 
-_REDIRECTS = {301, 302, 303, 307, 308}
 _MAX_REDIRECTS = 5
 
 _Found = TypeVar("_Found")
@@ -85,9 +85,7 @@ class SiteHints:
             sitemap = await self._if_readable(self._reader.read_sitemap(response), url)
             if sitemap is None:
                 continue
-            await self._take(
-                self.lastmods, {page: [page] for page in sitemap.lastmods}, sitemap.lastmods
-            )
+            self.lastmods |= await self._of_pages(sitemap.lastmods)
             if sitemap.is_index:
                 listed = _joined(url, sitemap.urls[:_MAX_SITEMAPS])
                 queue += [each for each in listed if each not in queue]
@@ -97,38 +95,48 @@ class SiteHints:
 
         A site that has told nothing yet is looked at as a whole: a start page may have none.
         """
-        queue = list({section_of(url): url for url in starts}.values())
         asked: set[str] = set()
-        for number, url in enumerate(queue):
-            if number >= _MAX_PAGES:
-                break
-            page = await self._fetched(url, root)
-            if not isinstance(page, HtmlResponse):
-                continue
-            host = host_of(page.url)  # with `www.`, where the start URL redirects there
-            for address in index_addresses(page.text[:_MAX_CHARACTERS], page.url):
-                if asked.intersection(address.urls) or {*map(host_of, address.urls)} != {host}:
-                    continue
-                asked.update(address.urls)
-                files = [await self._fetched(file, page.url) for file in address.urls]
-                body = b"\n".join(file.body for file in files if file is not None)
-                reading = self._reader.read_search_index(body, address.base)
-                if (texts := await self._if_readable(reading, address.urls[0])) is not None:
-                    await self._take(self.texts, {each: spellings(each) for each in texts}, texts)
-            if number == len(queue) - 1 and (self.texts or self._order.may_have_index(host)):
-                sections = self._order.sections_without(self.texts, host)
-                queue += [each for each in sections if each not in queue]
+        texts: dict[str, str] = {}
+        pages = list({section_of(url): url for url in starts}.values())[:_MAX_PAGES]
+        hosts = [await self._read_indexes_of(url, root, asked, texts) for url in pages]
+        for host in dict.fromkeys(filter(None, hosts)):
+            if texts or self._order.may_have_index(host):
+                for url in self._order.sections_without(texts, host)[:_MAX_PAGES]:
+                    await self._read_indexes_of(url, root, asked, texts)
 
-    async def _take(
-        self, found: dict[str, str], listed: Mapping[str, list[str]], values: Mapping[str, str]
-    ) -> None:
-        """Add the values of pages that may be visited, by what they are listed as."""
-        names = [(spelt, each) for each, spelt_as in listed.items() for spelt in spelt_as]
-        for start in range(0, len(names), _URLS_AT_ONCE):
-            part = dict(names[start : start + _URLS_AT_ONCE])
-            pages = self._order.pages_at(part).items()
-            found |= {page: values[part[spelt]] for spelt, page in pages}
+    async def _read_indexes_of(
+        self, url: str, root: str, asked: set[str], texts: dict[str, str]
+    ) -> str:
+        """Add what the indexes of a page say; return its host, which may be another; "": none."""
+        page = await self._fetched(url, root)
+        if not isinstance(page, HtmlResponse):
+            return ""
+        host = host_of(page.url)  # with `www.`, where the start URL redirects there
+        for address in index_addresses(page.text[:_MAX_CHARACTERS], page.url):
+            if asked.intersection(address.urls) or {*map(host_of, address.urls)} != {host}:
+                continue
+            asked.update(address.urls)
+            files = [await self._fetched(file, page.url) for file in address.urls]
+            bodies = [file.body for file in files if file is not None]
+            if len(bodies) < len(files):
+                continue
+            reading = self._reader.read_search_index(b"\n".join(bodies), address.base)
+            if (found := await self._if_readable(reading, address.urls[0])) is not None:
+                texts |= await self._of_pages(found, spellings)
+                self.texts |= texts
+        return host
+
+    async def _of_pages(
+        self, values: Mapping[str, str], spelt_as: Callable[[str], list[str]] = lambda url: [url]
+    ) -> dict[str, str]:
+        """The values of pages that may be visited, of those that are listed with any spelling."""
+        found: dict[str, str] = {}
+        listed = [(spelt, value) for url, value in values.items() for spelt in spelt_as(url)]
+        for start in range(0, len(listed), _URLS_AT_ONCE):
+            part = dict(listed[start : start + _URLS_AT_ONCE])
+            found |= {page: part[spelt] for spelt, page in self._order.pages_at(part).items()}
             await asyncio.sleep(0)
+        return found
 
     async def _if_readable(self, reading: Awaitable[_Found], url: str) -> _Found | None:
         try:
@@ -152,7 +160,7 @@ class SiteHints:
             except Exception as error:  # noqa: BLE001 -- any, see above
                 logger.info("%s was not fetched: %s", url, error)
                 return None
-            if response.status not in _REDIRECTS:
+            if response.status not in REDIRECT_STATUSES:
                 return response if response.status == HTTPStatus.OK else None
             if host_of(target) != host_of(url) and not self._order.has_pages_of(host_of(target)):
                 return None
