@@ -149,8 +149,8 @@ def _of_docusaurus(scripts: str) -> Iterator[tuple[str, str]]:
     names, digests = next(maps, {}), next(maps, {})
     digest_of = {names.get(number, number): digest for number, digest in digests.items()}
     routes = [*_ROUTE.finditer(scripts)]
-    for route, following in zip(routes, [*routes[1:], None], strict=True):
-        end = route.end() + _MAX_ADDRESS if following is None else following.start()
+    ends = [*(following.start() for following in routes[1:]), len(scripts)]
+    for route, end in zip(routes, ends, strict=False):  # there may be no route
         parts = _CONTENT.findall(scripts, route.end(), end)
         if text := " ".join(digest_of.get(part, "") for part in parts).strip():
             yield route[1], text

@@ -175,7 +175,7 @@ def test_other_pages_lead_to_none():
             b'{"terms": {"a": 0}, "docnames": 5}',
             b'{"doc_urls": ["a"], "index": 5}',
         ),
-        *(b"[1" + b"0" * 10_000 + b"]", b"\xff\xfe{", b"JSON.parse('{')"),
+        *(b"[1" + b"0" * 10_000 + b"]", b"\xff\xfe{", b"JSON.parse('{')", b'"__comp":"1"'),
     ],
 )
 def test_what_is_no_index_is_refused(body):
