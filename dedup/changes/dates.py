@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _NAMES = "january february march april may june july august september october november december"
 MONTHS = "|".join([*_NAMES.split(), *(name[:3] for name in _NAMES.split()), "sept"])
@@ -39,21 +40,30 @@ _TIMES = (
 
 _MOMENT = re.compile(rf"(?<![\d.,])(?:{'|'.join((*_DATES, *_TIMES))})")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_DIGITS = re.compile(r"[\d.,]+")
 _WORD = re.compile(r"[^\W\d_]")
 _MAX_DATE = 40
 _MAX_BEHIND = 24
 """Characters that may stand behind the date of an update: an author, links to neighbours."""
 
-COUNTS = re.compile(
-    r"\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?|repl(?:y|ies)"
+_COUNTS = (
+    r"(?:\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?|repl(?:y|ies)"
     r"|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers|members|users"
     r"|online|posts?|threads?|messages|ratings?|reviews?|score|aufrufe|besucher|kommentare?"
     r"|antworten|beiträge|mitglieder|bewertungen|vues|commentaires?|réponses?|avis|membres|vistas"
     r"|visitas|comentarios?|respuestas?)\b"
     r"|[阅閱][读讀]|[浏瀏][览覽]|点击|點擊|查看|[评評][论論]|回[复覆復]|[点點]?[赞贊讚]|收藏|[转轉][发發]|下[载載]"
-    r"|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар"
+    r"|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар)"
 )
+COUNTS = re.compile(_COUNTS)
 """Words in lower case that say what counters count."""
+
+_OF_COUNTER = r"(?<!\d)(?<!\d[.,])\d++(?:[.,]\d++)*+"
+_COUNTED = re.compile(
+    rf"{_OF_COUNTER}(?=\s?[km万萬]?\s?[个個条條人位篇]?\s?{_COUNTS})"
+    rf"|{_COUNTS}[数數量]?\s?(?:[:：(（]\s?{_OF_COUNTER}|{_OF_COUNTER}(?!\s?[^\W\d_]))"
+)
+"""A number with such a word beside it. A word before it may be of another: `11 likes 3 left`."""
 
 _ON_WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?,?\s)?"
 _ENGLISH = (
@@ -134,6 +144,15 @@ def without_ages(text: str, instead: str = "") -> str:
     return _AGES.sub(instead, text) if "ago" in text or "前" in text else text
 
 
+def without_counts(line: str) -> str:
+    """A line in lower case without the numbers of counters.
+
+    >>> without_counts("$25.00 · 5 likes")
+    '$25.00 ·  likes'
+    """
+    return _COUNTED.sub(lambda found: _DIGITS.sub("", found[0]), line)
+
+
 def with_times(line: str) -> list[str]:
     """The numbers of a line in lower case, if it says something of a time: when something is.
 
@@ -148,10 +167,21 @@ def with_times(line: str) -> list[str]:
     return _NUMBER.findall(line) if has_words and not is_furniture else []
 
 
-def numbers(line: str) -> list[str]:
+class Number(NamedTuple):
+    """A number of a line; `is_count`: does a word beside it say what it counts?"""
+
+    digits: str
+    is_count: bool
+
+
+def numbers(line: str) -> list[Number]:
     """The numbers of a line in lower case, without those of dates and times.
 
-    >>> numbers("may 3, 2024: 1,200 for $3.50")
+    >>> [number.digits for number in numbers("may 3, 2024: 1,200 for $3.50")]
     ['1,200', '3.50']
+    >>> [number.is_count for number in numbers("$3.50, 2 left · 11 likes, comments: 7")]
+    [False, False, True, True]
     """
-    return _NUMBER.findall(_MOMENT.sub(" ", line))
+    own = _MOMENT.sub(" ", line)
+    counts = {found.end() for found in _COUNTED.finditer(own)}
+    return [Number(found[0], found.end() in counts) for found in _NUMBER.finditer(own)]

@@ -23,6 +23,7 @@ from dedup.changes.lines import (
     PIECE,
     TITLE,
     VARIABLE,
+    NumbersChange,
     Renumbered,
     behind_updates,
     changed_entries,
@@ -33,6 +34,7 @@ from dedup.changes.lines import (
     lines_of,
     passages,
     pieces_of,
+    replaced_keys,
     template_lines,
     undated,
 )
@@ -74,11 +76,10 @@ _VERSION = re.compile(r"|[a-z]{2}(?:[-_][a-z]{2,4})?|v\d+(?:\.\d+)*|\d+(?:\.\d+)
 _VERSIONS, _MOST_VERSIONS = 3, 50
 """So many pages of each name, at least and at most, on average, are its versions and languages."""
 
-_GREW = 2
-"""Marks a line of which whole numbers grew, and nothing else differs; 1: another number."""
-
 _DATED = -1
-"""Marks a line that differs in a date, or in case."""
+"""Marks a line that differs in a date, or in case; 0: one that came or went."""
+
+_COUNTERS = {NumbersChange.GREW, NumbersChange.BESIDE}
 
 _LINES_A_PAGE = 1_000
 _MAX_LINES = 200_000
@@ -97,8 +98,10 @@ class Template:
         labels: those of the keys that came or went on fewer than half of the host's pages, and
             have other numbers or dates on none: headings and labels of articles, or what a part of
             the pages shares.
-        numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; 0:
-            these only grew, as counters do.
+        numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; of
+            counters, on how many others do.
+        counters: the keys of lines whose numbers only grew, but for those beside what they count.
+        renumbered: those of the keys that came or went on too few pages, by numbers on the others.
         versions: the keys of lines that came or went on as many pages, which have few names: these
             are versions and languages of some pages.
         entries: the keys of lines of which lists have more than before, or fewer.
@@ -107,6 +110,8 @@ class Template:
     keys: dict[str, int] = field(default_factory=dict)
     labels: set[str] = field(default_factory=set)
     numbers: dict[str, int] = field(default_factory=dict)
+    counters: set[str] = field(default_factory=set)
+    renumbered: set[str] = field(default_factory=set)
     versions: set[str] = field(default_factory=set)
     entries: set[str] = field(default_factory=set)
 
@@ -171,9 +176,9 @@ def templates(
             n_lines += counted[page.host].add(changed) if n_lines < _MAX_LINES else 0
             came_or_went, name = differing_keys(page), url_name(page.url)
             for key in sorted(keys)[:_LINES_A_PAGE]:
-                kind = _GREW if key in changed and changed[key].only_grew else int(key in changed)
-                if not kind and key not in came_or_went:
-                    kind = _DATED
+                kind = 0 if key in came_or_went else _DATED
+                if key in changed:
+                    kind = changed[key].change
                 entry = _hash(entries[key]) if key in entries else 0
                 rows.add((page.host, key, page.number, kind, name, entry))
         for (host, key), group in groupby(rows, key=lambda row: row[:2]):
@@ -187,6 +192,8 @@ def templates(
                 are_many = n_different >= enough or len(kinds) < _VERSIONS * n_different
                 if are_many or not names_of(host).are_versions(set(names)):
                     template.keys[key] = len(kinds)
+                    if kinds.count(0) < enough:
+                        template.renumbered.add(key)
                     is_part = key.startswith((TITLE, PIECE))
                     if 2 * len(kinds) < n_own and not (is_part or any(kinds)):
                         template.labels.add(key)
@@ -194,17 +201,20 @@ def templates(
                     template.versions.add(key)
             if len(numbered := [kind for kind in kinds if kind > 0]) > 1:
                 n_lines += 1
-                is_counter = set(numbered) == {_GREW} and COUNTS.search(key)
-                template.numbers[key] = 0 if is_counter else len(numbered)
+                template.numbers[key] = len(numbered)
+                if COUNTS.search(key) and _COUNTERS.issuperset(numbered):
+                    template.counters.add(key)
+                    template.numbers[key] = numbered.count(NumbersChange.BESIDE)
             same = Counter(filter(None, entered))
             if same and max(same.values()) <= _most(n_own):
                 n_lines += 1
                 template.entries.add(key)
     for host, each in counted.items():
+        template = found[host]
         for key, n in each.lines():
-            if not found[host].numbers.get(key):
-                found[host].keys.setdefault(key, n)
-                found[host].numbers[key] = 0
+            if key not in template.numbers or key in template.counters:
+                template.keys.setdefault(key, n)
+                template.counters.add(key)
     return dict(found)
 
 
@@ -219,7 +229,7 @@ class _Counters:
         """Add the changed numbers of a page, see `changed_numbers`; return how many lines count."""
         words: dict[str, str] = {}
         for key, each in changed.items():
-            word = COUNTS.search(key) if each.only_grew else None
+            word = COUNTS.search(key) if each.change is NumbersChange.GREW else None
             if word is not None and len(key.split()) < _LONG:
                 words[key] = word[0]
         self._n_pages.update(set(words.values()))
@@ -310,7 +320,8 @@ class Furniture:
         return {
             key
             for (key, each), count in zip(changed.items(), counts, strict=True)
-            if not (each.are_times and key in self._template.keys)
+            if not (each.change is NumbersChange.TIMES and key in self._template.keys)
+            and not (each.change is NumbersChange.GREW and key in self._template.counters)
             and (n_pages := self._template.numbers.get(key, 1))
             and _least_share(n_pages) * n_pages * self._site.n_names < count * self._n_visited
         }
@@ -362,15 +373,17 @@ class Furniture:
     def values_of(self, page: ChangedPage) -> set[str]:
         """The keys of lines that many pages have, and few changed: one of a few values.
 
-        Such as `In stock`.
+        Such as `In stock`; with a number beside it, if another such line has taken its place.
         """
         lines = {key: line for line, key in self._differing(page)}
         counts = self._counts(list(lines.values())).tolist()
-        enough = enough_pages(self._site.n_names)
+        enough, replaced = enough_pages(self._site.n_names), replaced_keys(page)
         return {
             key
             for key, count in zip(lines, counts, strict=True)
-            if count >= enough and key not in self._template.keys and VARIABLE not in key
+            if count >= enough
+            and (key not in self._template.keys or key in self._template.renumbered)
+            and (key in replaced or VARIABLE not in key)
         }
 
     def _differing(self, page: ChangedPage) -> Iterator[tuple[str, str]]:

@@ -6,10 +6,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from enum import IntEnum
 from functools import lru_cache
 from itertools import chain, groupby, islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 
 from dedup.changes.dates import (
+    COUNTS,
     MONTHS,
+    Number,
     numbers,
     up_to_date,
     update_date,
@@ -194,18 +197,48 @@ def differing_keys(page: ChangedPage) -> set[str]:
     return {*(now - then), *(then - now)}
 
 
-class Renumbered(NamedTuple):
-    """How lines of one key differ.
+def replaced_keys(page: ChangedPage) -> set[str]:
+    """The keys that came or went with numbers, where others with as many went or came.
+
+    What a counter counts does not tell them apart: `1 like`, `2 likes`.
+    """
+    then, now = (Counter(keys_of(each, page.url)) for each in (page.then, page.now))
+    came, went = (
+        {key: COUNTS.sub("", key) for key in one - other if VARIABLE in key}
+        for one, other in ((now, then), (then, now))
+    )
+    same = {*came.values()} & {*went.values()}
+    n_numbers = {key.count(VARIABLE) for key in came} & {key.count(VARIABLE) for key in went}
+    return {
+        key
+        for keys in (came, went)
+        for key, words in keys.items()
+        if words not in same and key.count(VARIABLE) in n_numbers
+    }
+
+
+class NumbersChange(IntEnum):
+    """How the numbers of lines differ.
 
     Attributes:
-        line: one of them.
-        only_grew: are all numbers that differ whole, and larger now?
-        are_times: do dates and times alone differ?
+        OTHER: by amounts.
+        TIMES: by dates and times alone.
+        GREW: by whole numbers that are larger now, those beside words that say what they count, if
+            there are such.
+        BESIDE: by others, in lines that have such, of which none fell.
     """
 
+    OTHER = 1
+    TIMES = 2
+    GREW = 3
+    BESIDE = 4
+
+
+class Renumbered(NamedTuple):
+    """How lines of one key differ; `line` is one of them."""
+
     line: str
-    only_grew: bool
-    are_times: bool = False
+    change: NumbersChange
 
 
 def changed_numbers(page: ChangedPage) -> dict[str, Renumbered]:
@@ -217,17 +250,19 @@ def changed_numbers(page: ChangedPage) -> dict[str, Renumbered]:
         pairs = list(zip(old[key], new[key], strict=False))
         if len(pairs) != len(old[key]) or len(pairs) != len(new[key]):
             continue
-        if values := _differing(pairs, numbers):
-            only_grew = all(map(_is_larger, *zip(*values, strict=True)))
-            found[key] = Renumbered(new[key][0], only_grew)
+        if differing := _differing(pairs, numbers):
+            found[key] = Renumbered(new[key][0], _change_of(differing, new[key]))
         elif _differing(pairs, with_times):
-            found[key] = Renumbered(new[key][0], only_grew=False, are_times=True)
+            found[key] = Renumbered(new[key][0], NumbersChange.TIMES)
     return found
 
 
+_Number = TypeVar("_Number")
+
+
 def _differing(
-    pairs: Iterable[tuple[str, str]], numbers_of: Callable[[str], list[str]]
-) -> list[tuple[str, str]]:
+    pairs: Iterable[tuple[str, str]], numbers_of: Callable[[str], list[_Number]]
+) -> list[tuple[_Number, _Number]]:
     """The numbers that differ, of lines with as many."""
     return [
         both
@@ -235,6 +270,20 @@ def _differing(
         for both in zip(*(numbers_of(each.lower()) for each in pair), strict=False)
         if both[0] != both[1]
     ]
+
+
+def _change_of(differing: Iterable[tuple[Number, Number]], lines: Iterable[str]) -> NumbersChange:
+    """How the numbers of lines differ of which some do."""
+    has_counts = any(number.is_count for line in lines for number in numbers(line.lower()))
+    is_other = [has_counts and not new.is_count for _, new in differing]
+    have_grown = (
+        _is_larger(old.digits, new.digits)
+        for (old, new), other in zip(differing, is_other, strict=True)
+        if not other
+    )
+    if not all(have_grown):
+        return NumbersChange.OTHER
+    return NumbersChange.BESIDE if any(is_other) else NumbersChange.GREW
 
 
 def _by_key(lines: Iterable[str]) -> dict[str, list[str]]:

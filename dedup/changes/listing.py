@@ -32,7 +32,7 @@ from dedup.changes.lines import (
 )
 from dedup.changes.page_names import PageNames
 from dedup.changes.rereading import Rereading
-from dedup.changes.whole_page import Bodies, Rotating, text_with_labels, whole_pages
+from dedup.changes.whole_page import Bodies, Rotating, beside_counts, text_with_labels, whole_pages
 from dedup.sites.site import Site
 from dedup.sites.state import read_state
 from dedup.store import JobStore
@@ -174,7 +174,8 @@ class Changes:
         bodies = self._store.refreshes.changes.bodies(page.number, self.since)
         if (both := whole_pages(*bodies)) is None:
             return None
-        are_own = partial(rotating.are_own, page.host, self._site(page.host))
+        site, beside = self._site(page.host), beside_counts(*both)
+        are_own = partial(rotating.are_own, page.host, site, beside)
         then, now = (text_with_labels(each, are_own(each)) for each in both)
         return page._replace(
             then=page.then._replace(text=then), now=page.now._replace(text=now), is_beside=True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import compress
 
 import numpy as np
@@ -23,20 +23,16 @@ from dedup.changes.navigation import (
     link_lists,
     own_lines,
 )
-from dedup.changes.whole_page import both_whole
+from dedup.changes.whole_page import beside_counts, both_whole, small_outline
 from dedup.sites.learner import MAX_OUTLINE_BYTES
 from dedup.sites.lines import Keys, PageLines, Words, words_of
 from dedup.sites.outline import Outline
 from dedup.sites.own_text import Mask
 from dedup.sites.site import FEW_NAMES, Site, learn, name_key
-from dedup.sites.stored import outline_of
 from dedup.store.records import Page
 from dedup.store.sql.changes import ChangedPage, ChangeQueries
 
 AreOwn = Callable[[PageLines], Mask]
-
-_MAX_BYTES = 500_000
-"""Larger pages are not parsed again."""
 
 _SAMPLE = 128
 """The pages of a host from which each of its templates is learned."""
@@ -54,7 +50,7 @@ class Rereading:
         n_pages: the number of pages of the host.
         is_new: may its template have changed, as many pages have? Then each version is also read
             with what pages of its time repeat.
-        are_own: which lines of a page count? Those that do not rotate.
+        are_own: which lines of a page count, see `Rotating.are_own`? Those that do not rotate.
     """
 
     def __init__(
@@ -65,7 +61,7 @@ class Rereading:
         since: float,
         n_pages: int,
         is_new: bool,
-        are_own: AreOwn,
+        are_own: Callable[[Collection[str], PageLines], Mask],
     ) -> None:
         self._queries, self._since, self._are_own = queries, since, are_own
         self._pairs = [(site, site)]
@@ -81,12 +77,14 @@ class Rereading:
         `labels`: the keys of lines that came or went, and are its own if they stand in its article.
         """
         bodies = self._queries.bodies(page.number, self._since)
-        both = page.then, page.now
-        then, now = (
-            _Body.of(body, own.text, self._are_own) for body, own in zip(bodies, both, strict=True)
-        )
-        if then is None or now is None:
+        old, new = map(small_outline, bodies)
+        if old is None or new is None:
             return None
+        are_own = partial(self._are_own, beside_counts(old, new))
+        then, now = (
+            _Body.of(body, outline, own.text, are_own)
+            for body, outline, own in zip(bodies, (old, new), (page.then, page.now), strict=True)
+        )
         return Reread(page, then, now, self._pairs, labels)
 
 
@@ -170,10 +168,7 @@ class _Body:
     are_own: AreOwn
 
     @classmethod
-    def of(cls, page: Page, stored: str, are_own: AreOwn) -> _Body | None:
-        """None: the body was not kept, is too large, or has no outline."""
-        if len(page.body or b"") > _MAX_BYTES or (outline := outline_of(page)) is None:
-            return None
+    def of(cls, page: Page, outline: Outline, stored: str, are_own: AreOwn) -> _Body:
         name = name_key(outline, page.title, page.url or "")
         return cls(outline, name, page.title, stored, are_own)
 
@@ -217,7 +212,7 @@ def _both_sampled(pages: tuple[Page, Page]) -> tuple[_Sampled | None, _Sampled |
 
 
 def _sampled(page: Page) -> _Sampled | None:
-    outline = None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
+    outline = small_outline(page)
     if outline is None or outline.size.n_characters >= MAX_OUTLINE_BYTES:
         return None
     return PageLines(outline), page.title, page.url or ""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import compress, islice
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup.changes.dates import without_ages
+from dedup.changes.dates import without_ages, without_counts
 from dedup.changes.lines import line_key, passages
 from dedup.changes.navigation import own_lines, without_menus, words_in
 from dedup.sites.lines import PageLines, box_kinds
@@ -28,7 +28,7 @@ from dedup.store.records import Page
 Places = NDArray[np.int64]
 
 _MAX_BYTES = 500_000
-"""Larger pages are not parsed for this, as it happens in the crawl's own process, too."""
+"""Larger pages are not compared, as that happens in the crawl's own process, too."""
 
 _MANY = 5
 """A line that so many pages have is a place of its own, whatever its numbers are."""
@@ -41,13 +41,16 @@ _LEAST_SHARE = 0.25
 """Of the pages of a host: what differs on fewer may be lists that all got an entry."""
 
 _NO_KEY = -1
+_BESIDE_COUNTS = 1 << 61
+"""Tells the place of what differs beside a counter from that of the counter's line."""
+
 _MAX_PLACES = 100_000
 _LINES_A_PAGE = 1_000
 
 
 def whole_pages(then: Page, now: Page) -> tuple[PageLines, PageLines] | None:
     """Both versions of a page without menus, see `both_whole`; None: a body cannot be read."""
-    old, new = map(_outline, (then, now))
+    old, new = map(small_outline, (then, now))
     if old is None or new is None:
         return None
     return both_whole((old, then.title), (new, now.title))
@@ -89,7 +92,8 @@ def _line_counts(page: Outline) -> Counter[str]:
     return Counter(words_in(line.text) for line in page.lines)
 
 
-def _outline(page: Page) -> Outline | None:
+def small_outline(page: Page) -> Outline | None:
+    """The lines of a body; None: it was not kept, is too large, or has none."""
     return None if len(page.body or b"") > _MAX_BYTES else outline_of(page)
 
 
@@ -110,7 +114,7 @@ class Bodies:
 
     def add(self, host: str, site: Site, then: Page, now: Page) -> None:
         """Count a page, menus included; what rotates, without lists of links."""
-        old, new = map(_outline, (then, now))
+        old, new = map(small_outline, (then, now))
         if old is None or new is None:
             return
         both = PageLines(own_lines(old, then.title)), PageLines(own_lines(new, now.title))
@@ -186,11 +190,13 @@ class Rotating:
         shares: dict[int, float] = {}
         examples: defaultdict[int, list[str]] = defaultdict(lambda: ["", ""])
         are_other = _differing(then, now)
+        beside = beside_counts(then, now)
         both = [_Places.of(page, site) for page in (then, now)]
         old, new = (each.keys[other] for each, other in zip(both, are_other, strict=True))
         same = np.intersect1d(old, new)
         for side, (page, found) in enumerate(zip((then, now), both, strict=True)):
             places, share = found.with_keys(same[same != _NO_KEY])
+            places = np.where(_are_in(page, beside), places ^ _BESIDE_COUNTS, places)
             shares.update(zip(places.tolist(), share.tolist(), strict=True))
             rows = zip(page.lines, places.tolist(), page.sizes, are_other[side], strict=True)
             for line, place, size, other in rows:
@@ -211,13 +217,14 @@ class Rotating:
         """Are all of these places known well enough to rotate, in this visit?"""
         return all(self._rotates(host, place, _KEPT) for place in places)
 
-    def are_own(self, host: str, site: Site, page: PageLines) -> Mask:
-        """Which lines of a page do not rotate?"""
+    def are_own(self, host: str, site: Site, beside: Collection[str], page: PageLines) -> Mask:
+        """Which lines of a page do not rotate? `beside`: see `beside_counts`."""
         out = self._places_of(host)
         if not out:
             return np.ones(len(page), np.bool_)
         found = _Places.of(page, site)
-        return ~(np.isin(found.kinds, out) | np.isin(found.keys, out))
+        flags = np.where(_are_in(page, beside), _BESIDE_COUNTS, 0)
+        return ~(np.isin(found.kinds ^ flags, out) | np.isin(found.keys ^ flags, out))
 
     def to_json(self, refresh: int, before: Rotating) -> str:
         """The places that rotate in a refresh, with what was known of them before it."""
@@ -273,6 +280,27 @@ def _differing(then: Outline | PageLines, now: Outline | PageLines) -> tuple[Mas
     other = {text for text in n_then.keys() | n_now.keys() if n_then[text] != n_now[text]}
     first, second = (np.array([text in other for text in each], np.bool_) for each in both)
     return first, second
+
+
+def beside_counts(then: Outline | PageLines, now: Outline | PageLines) -> frozenset[str]:
+    """The lines with counters of two versions in which something else differs, too."""
+    rests: list[dict[str, str]] = []
+    n_rests: list[Counter[str]] = []
+    for page, are_other in zip((then, now), _differing(then, now), strict=True):
+        lines = [line.text for line in compress(page.lines, are_other)]
+        rests.append({line: without_counts(without_ages(line.lower())) for line in lines})
+        n_rests.append(Counter(rests[-1][line] for line in lines))
+    n_then, n_now = n_rests
+    return frozenset(
+        line
+        for each in rests
+        for line, rest in each.items()
+        if n_then[rest] != n_now[rest] and rest != without_ages(line.lower())
+    )
+
+
+def _are_in(page: PageLines, texts: Collection[str]) -> Mask:
+    return np.array([line.text in texts for line in page.lines], np.bool_)
 
 
 class _Places(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dedup.changes.dates import update_date
+from dedup.changes.dates import numbers, update_date, without_counts
 
 _DATES = {
     "Last updated on Dec 16, 2022 by Ann": "dec 16, 2022",
@@ -67,3 +67,25 @@ def test_date_of_the_last_update(line: str) -> None:
 @pytest.mark.parametrize("line", _NONE)
 def test_what_says_more_or_is_another_date(line: str) -> None:
     assert update_date(line.lower()) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "counts"),
+    [
+        ("$25.00 · 5 likes", ["5"]),
+        ("price: $31 out of stock 11 likes", ["11"]),
+        ("11 likes 3 left", ["11"]),
+        ("likes 5 comments 7", ["5", "7"]),
+        ("views: 1,234 price: 30", ["1,234"]),
+        ("comments (7) | 3 rooms", ["7"]),
+        ("12k views, 3 rooms", ["12"]),
+        ("价格：31元 阅读数 1234", ["1234"]),
+        ("5个赞 3元", ["5"]),
+        ("1.234 aufrufe", ["1.234"]),
+        ("viewing 3 rooms", []),
+    ],
+)
+def test_numbers_beside_what_they_count(line: str, counts: list[str]) -> None:
+    assert [each.digits for each in numbers(line) if each.is_count] == counts
+    left = [each.digits for each in numbers(line) if not each.is_count]
+    assert [each.digits for each in numbers(without_counts(line))] == left

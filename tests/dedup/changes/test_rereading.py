@@ -443,6 +443,43 @@ def test_numbers_of_some_pages_of_a_small_site_are_told(
     assert told == [SITE + topic for topic in topics[: n_changed * is_told]]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "${price}.00 · {n} likes",
+        "Price: ${price} {stock} {n} likes",
+        "{n} views, {price} left, {stock}",
+        "价格：{price}元，阅读 {n}，{stock}",
+        "Comments ({n}) | {stock} | {price} rooms",
+    ],
+)
+def test_what_differs_beside_a_counter_that_grows_on_all_pages_is_told(
+    store: JobStore, tmp_path: Path, clock: Iterator[float], line: str
+) -> None:
+    topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
+
+    def page(topic: str, at: float, **values: object) -> Page:
+        texts = [*_own(topic), line.format_map({"price": 40, "stock": "In stock", **values})]
+        return _page(topic, "".join(f"<p>{each}</p>" for each in texts), texts, at)
+
+    def stock(topic: str) -> dict[str, object]:
+        return {"stock": "Sold"} if topic > "d" else {}
+
+    pages = {topic: page(topic, 500.0, n=at, **stock(topic)) for at, topic in enumerate(topics)}
+    numbers = _crawled(store, pages)
+    changed: dict[str, dict[str, object]] = {"ae": {"price": 35}, "bf": {"price": 41}}
+    if "{stock}" in line:
+        changed |= {"cg": {"stock": "Sold"}, "dh": {"stock": "In stock"}}
+    store.refreshes.begin()
+    for at, topic in enumerate(topics):
+        new = page(topic, next(clock), n=at + 3, **{**stock(topic), **changed.get(topic, {})})
+        store.refreshes.replace_page(numbers[topic], new, {})
+        store.refreshes.note_visit(SITE + topic, "changed")
+    settle(store)
+    rows = [each for each in Changes(store, None, tmp_path).rows() if each.change == "changed"]
+    assert {each.url.removeprefix(SITE) for each in rows} == changed.keys()
+
+
 def test_what_one_refresh_found_is_told_over_another_in_which_most_pages_changed(
     store: JobStore, tmp_path: Path, clock: Iterator[float]
 ) -> None:

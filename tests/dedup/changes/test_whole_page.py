@@ -94,14 +94,14 @@ def test_what_differs_on_most_pages_rotates(place: str, n_pages: int, *, rotates
     assert sum(_visited(rotating, site, **{place: n_pages})) == n_pages
     for number in (0, 29):
         page = _lines(_page(number))
-        own = page.text_of(rotating.are_own(HOST, site, page))
+        own = page.text_of(rotating.are_own(HOST, site, (), page))
         assert ("buy" in own) == (not rotates or place != "ad")
         assert ("EUR" in own) == (not rotates or place != "price")
         assert "oak" in own
         again = Rotating(rotating.to_json(1, Rotating()))
-        assert page.text_of(again.are_own(HOST, site, page)) == own
+        assert page.text_of(again.are_own(HOST, site, (), page)) == own
     page = _lines(_page(0))
-    assert rotating.are_own("other.example", site, page).all()
+    assert rotating.are_own("other.example", site, (), page).all()
 
 
 def test_after_twenty_pages_what_rotates_makes_no_difference() -> None:
@@ -115,7 +115,7 @@ def test_after_twenty_pages_what_rotates_makes_no_difference() -> None:
     ["", "[", "[1]", "7", '{"a.example": [7]}', '{"a.example": 1}', '{"a": [["x", 1, 1, "", ""]]}'],
 )
 def test_what_is_damaged_names_nothing_that_rotates(known: str) -> None:
-    assert Rotating(known).are_own(HOST, _site(), _lines(_page(0))).all()
+    assert Rotating(known).are_own(HOST, _site(), (), _lines(_page(0))).all()
 
 
 def test_how_long_ago_something_was_is_no_difference() -> None:
@@ -141,5 +141,5 @@ def test_what_rotates_in_other_boxes_is_the_pages_own_elsewhere() -> None:
         rotating.note_visits(HOST)
         rotating.differing(HOST, known, _lines(page(number, 0)), _lines(page(number, 1)))
     lines = _lines(page(4, 1))
-    own = lines.text_of(rotating.are_own(HOST, known, lines)).split("\n")
+    own = lines.text_of(rotating.are_own(HOST, known, (), lines)).split("\n")
     assert ("4 EUR" in own, "111 EUR" in own) == (True, False)
