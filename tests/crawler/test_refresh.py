@@ -609,8 +609,76 @@ def test_a_site_without_an_index_is_looked_at_as_a_whole_once(
     assert list(map(len, asked)) == [2 + 2 + 1, 2 + 2]  # start pages, visits, a section
 
 
-def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
+def _manual(site: WebSite, make: SimpleNamespace, texts: dict[str, str], head: str = "") -> None:
+    """Publish a manual with the search index of MkDocs, which pages with this head lead to."""
+    docs = [{"location": name[1:], "text": text} for name, text in texts.items()]
+    index = json.dumps({"docs": docs}).encode()
+    site.routes |= {
+        **{name: make.page(text, *texts, head=head) for name, text in texts.items()},
+        "/search/search_index.json": make.Answer(index, 200, "application/json"),
+    }
+
+
+def test_what_a_full_refresh_has_seen_is_not_taken_for_a_change_afterwards(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    texts = {name: f"text of {name}" for name in ("/", *(f"/docs/{n}/" for n in range(12)))}
+    head = "<script>base_url = '/'</script>"
+    _manual(site, make, texts, head)
+    crawl("site", url=site.url)
+    crawl("site", url=site.url, refresh=1, max_pages=5)
+    texts |= {name: f"another text of {name}" for name in ("/docs/1/", "/docs/2/", "/docs/4/")}
+    _manual(site, make, texts, head)
+    crawl("site", url=site.url, refresh=1)
+    counts = "SELECT sum(named_changed), sum(named_same) FROM lastmods"
+    assert crawl("site", url=site.url, refresh=1, max_pages=5).rows(counts) == [(0, 0)]
+    changed = {name: f"third {texts[name]}" for name in ("/docs/3/", "/docs/7/")}
+    _manual(site, make, texts | changed, head)
+    site.asked.clear()
+    crawled = crawl("site", url=site.url, refresh=1, max_pages=5)
+    assert {*changed} < {*site.asked}
+    assert crawled.rows(counts) == [(2, 0)]
+
+
+@pytest.mark.parametrize(("status", "n_named"), [(404, 1), (503, 0)])
+def test_dates_count_where_a_site_has_no_search_index_any_more(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, status: int, n_named: int
+) -> None:
+    texts = {name: f"text of {name}" for name in ("/", *(f"/{n}" for n in range(8)))}
+    _manual(site, make, texts, head="<script>base_url = '/'</script>")
+    crawl("site", url=site.url)
+    crawl("site", url=site.url, refresh=1, max_pages=2)
+    site.routes["/search/search_index.json"] = make.Answer(b"", status)
+    for date in ("2026-01-01", "2026-01-02"):
+        dates = dict.fromkeys(texts, "2026-01-01") | {"/5": date}
+        entries = (f"<url><loc>{n}</loc><lastmod>{at}</lastmod></url>" for n, at in dates.items())
+        site.routes["/sitemap.xml"] = f"<urlset>{''.join(entries)}</urlset>".encode()
+        site.asked.clear()
+        crawled = crawl("site", url=site.url, refresh=1, max_pages=2)
+    assert crawled.rows("SELECT sum(named_same) FROM lastmods") == [n_named]
+    assert _visits(site).count("/5") >= n_named
+
+
+def test_a_site_that_fails_at_first_is_looked_at_as_a_whole_later(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """Until one of its pages has led to an index with the others."""
+    names = [f"/{folder}/{n}/" for folder in ("a", "b", "c") for n in range(6)]
+    _manual(site, make, dict.fromkeys(names, "text"), head="<script>base_url = '/'</script>")
+    start = make.page("start", *names)  # which has no index
+    site.routes["/"] = start
+    crawl("site", url=site.url)
+    for answer in (make.Answer(b"", 503), start):
+        site.routes["/"] = answer
+        site.asked.clear()
+        crawled = crawl("site", url=site.url, refresh=1, max_pages=1)
+    assert len(crawled.rows("SELECT url FROM lastmods")) == len(names)
+    assert len([each for each in site.asked if each in names]) <= 2  # one of them is the visit
+
+
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace, *, is_slow: bool
 ) -> None:
     names = [f"/{n}" for n in range(4)]
     listed = "".join(f"<sitemap><loc>{site.url}{n}.xml</loc></sitemap>" for n in range(40))
@@ -618,18 +686,21 @@ def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
     site.routes |= pages | {"/sitemap.xml": f"<sitemapindex>{listed}</sitemapindex>".encode()}
     crawl("site", url=site.url)
 
-    def slow(name: str) -> Any:
-        def answer(_: object) -> bytes:
-            time.sleep(0.5)
-            return f"<urlset><url><loc>{site.url}{name}</loc></url></urlset>".encode()
+    def slow(answer: bytes, seconds: float = 0.5) -> Any:
+        def answered(_: object) -> bytes:
+            time.sleep(seconds)
+            return answer
 
-        return answer
+        return answered
 
-    site.routes |= {f"/{n}.xml": slow(str(n)) for n in range(40)}
+    entry = f"<urlset><url><loc>{site.url}{{}}</loc></url></urlset>"
+    site.routes |= {f"/{n}.xml": slow(entry.format(n).encode()) for n in range(40)}
+    if is_slow:
+        site.routes["/"] = slow(pages["/"], 2.5)
     again = crawl("site", url=site.url, refresh=1, max_seconds=8)
     assert again.stats["refresh"] == {"number": 1, "unchanged": 5}, again.output
-    heard = "SELECT count(*) FROM meta WHERE name = 'heard'"
-    assert again.rows(heard) == [0]  # the next refresh looks at the site as a whole
+    heard = again.rows("SELECT value FROM meta WHERE name = 'heard'")
+    assert (heard == ["[]"]) == is_slow  # the next refresh looks at the site as a whole
 
 
 def test_a_budget_goes_to_pages_with_a_passage_that_others_lost(
@@ -665,8 +736,11 @@ def test_sitemaps_may_spell_times_and_addresses_otherwise_than_before(
     site.routes |= {"/": make.page("/", *names), **{name: make.page(name) for name in stored}}
 
     def refreshed(names: list[str], date: str, **dates: str) -> list[str]:
-        entry = f"<url><loc>{site.url[:-1]}{{}}</loc><lastmod>{{}}</lastmod></url>"
-        entries = "".join(entry.format(each, dates.get(each, date)) for each in names)
+        entry = "<url><loc>{}</loc><lastmod>{}</lastmod></url>"
+        entries = "".join(
+            entry.format(each if "3" in each else site.url[:-1] + each, dates.get(each, date))
+            for each in names
+        )
         body = f"<urlset>{entries}</urlset>".encode()
         site.routes["/sitemap.xml"] = make.Answer(body, 200, "application/xml")
         site.asked.clear()

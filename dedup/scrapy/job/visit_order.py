@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from urllib.parse import urlsplit
@@ -13,19 +14,17 @@ from dedup.revisits import Schedule, instant, odds_of, section_of, trust_in_sect
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
+from dedup.store.sql.lastmods import FORGOTTEN, OF_INDEX, is_of_index
 from dedup.urls.parts import host_of
 
 _PARTS = 10
 """The order is made anew after each such part of the visits."""
 
-_TEXT = "text "
-"""What the value of a page begins with that a search index has."""
-
 _LEAST_PAGES = 5
 """Of a section that is looked at for a search index."""
 
 _HEARD = "heard"
-"""The name of the value that says that sites have been heard."""
+"""The name of the value that has the hosts that were looked at as a whole, in JSON."""
 
 _LEAST_VISITS = 4
 """In a part: a polite crawl has about as many requests in flight at a host."""
@@ -81,13 +80,17 @@ class VisitOrder:
         return host in self._sections
 
     def may_have_index(self, host: str) -> bool:
-        """Has a search index told of pages of a host before, or has no site been heard yet?"""
-        return self._store.meta(_HEARD) is None or host in self._indexed
+        """Has a search index told of pages of a host before, or was it not looked at yet?"""
+        return host not in self._heard or host in self._indexed
+
+    @cached_property
+    def _heard(self) -> set[str]:
+        return set(json.loads(self._store.meta(_HEARD) or "[]"))
 
     @cached_property
     def _indexed(self) -> set[str]:
         known = self._store.refreshes.lastmods.known()
-        return {host_of(url) for url, value in known.items() if value.startswith(_TEXT)}
+        return {host_of(url) for url, value in known.items() if is_of_index(value)}
 
     def sections_without(self, texts: Iterable[str], host: str) -> list[str]:
         """The shortest URL of each section of a host that has none of these pages.
@@ -113,31 +116,41 @@ class VisitOrder:
         return found
 
     def hear(
-        self, lastmods: Mapping[str, str], texts: Mapping[str, str], *, is_whole: bool
+        self,
+        lastmods: Mapping[str, str],
+        texts: Mapping[str, str],
+        *,
+        heard: Collection[str],
+        unread: Collection[str],
     ) -> None:
         """Take what sites say now, of pages that are left: in sitemaps, and in search indexes.
 
-        What an index says of a page counts more, and from then on alone. `is_whole`: have all
-        sites been heard to their end?
+        What an index says of a page counts more, and alone as long as its host has one. `heard`,
+        `unread`: see `SiteHints`.
         """
         stored = self._store.refreshes.lastmods
         known = stored.known()
-        told = {**lastmods, **{url: _TEXT + text for url, text in texts.items()}}
-        self._told = {
+        without = {*heard} - {*unread} - {host_of(url) for url in texts}
+        self._told = {url: OF_INDEX + text for url, text in texts.items()}
+        for url, lastmod in lastmods.items():
+            had_index = is_of_index(known.get(url, ""))
+            if url not in texts and (not had_index or host_of(url) in without):
+                self._told[url] = lastmod
+        same_kind = {
             url: value
-            for url, value in told.items()
-            if value.startswith(_TEXT) or not known.get(url, "").startswith(_TEXT)
+            for url, value in self._told.items()
+            if url in known and is_of_index(value) == is_of_index(known[url])
         }
         named = {
             url: instant(known[url]) != instant(value)
-            for url, value in self._told.items()
-            if url in known and value.startswith(_TEXT) == known[url].startswith(_TEXT)
+            for url, value in same_kind.items()
+            if known[url] not in FORGOTTEN
         }
         self._named = {url for url, is_named in named.items() if is_named}
         self._schedule.hear(odds_of(named, trust_in_sections(stored.counts()), section_of))
+        stored.drop(self._told.keys() & known.keys() - same_kind.keys())
         stored.add((url, value) for url, value in self._told.items() if url not in named)
-        if is_whole:
-            self._store.set_meta(_HEARD, "1")
+        self._store.set_meta(_HEARD, json.dumps(sorted(self._heard | {*heard})))
         self._renew()
 
     def note(self, url: str, result: str) -> None:

@@ -25,7 +25,7 @@ _NAMED = re.compile(
 _INDEXES = {
     "base_url": "search/search_index.json",  # MkDocs
     "base": "search/search_index.json",  # Material for MkDocs
-    "path_to_root": "searchindex.json",  # mdBook
+    "path_to_root": "searchindex.js",  # mdBook
     "documenterBaseURL": "search_index.js",  # Documenter.jl
     "quarto:offset": "search.json",
 }
@@ -33,14 +33,18 @@ _INDEXES = {
 
 _QUOTED = re.compile(r"""["']([^"'<>\s]{1,500})["']""")
 _BESIDE = {
-    "_static/documentation_options.js": "searchindex.js",  # Sphinx
-    "assets/js/just-the-docs.js": "assets/js/search-data.json",
-    "mkdocs/js/search.js": "mkdocs/search_index.json",  # MkDocs before 1.0
+    re.compile(rf"((?:.*/)?){end}"): index
+    for end, index in {
+        r"_static/documentation_options\.js": "searchindex.js",  # Sphinx
+        r"assets/js/just-the-docs\.js": "assets/js/search-data.json",
+        r"mkdocs/js/search\.js": "mkdocs/search_index.json",  # MkDocs before 1.0
+        r"libs/gitbook-[^/]*/js/plugin-search\.js": "search_index.json",  # bookdown
+    }.items()
 }
 """By the end of the address of a script, from the root."""
 
 _IS_INDEX = re.compile(r"(?:[^/]*search[-_.]?(?:index|data)[^/]*\.js(?:on)?|search\.json)", re.I)
-"""File names that pages have: Docsy, pkgdown, bookdown, mdBook since 0.5."""
+"""File names that pages have: Docsy, pkgdown, mdBook since 0.5."""
 
 _URL_KEYS = ("location", "url", "href", "permalink", "relUrl", "path", "uri")
 """Of an entry: MkDocs and Documenter, Jekyll and Hugo, Quarto and DocFX, pkgdown, others."""
@@ -96,8 +100,8 @@ def index_addresses(html: str, url: str) -> list[IndexAddress]:
     for quoted in _QUOTED.findall(html):
         address = quoted.partition("?")[0]
         for end, index in _BESIDE.items():
-            if address.endswith(end):
-                found.append((address.removesuffix(end), index))
+            if beside := end.fullmatch(address):
+                found.append((beside[1], index))
         name = address.rpartition("/")[2]
         if _IS_INDEX.fullmatch(name):
             found.append((address, ""))

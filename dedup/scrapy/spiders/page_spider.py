@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import ClassVar, Self
@@ -196,15 +195,15 @@ class PageSpider(Spider):
             frontier.pause(host)
         hints = SiteHints(self.crawler, job.visit_order, self._reader)
         share = _HINT_SHARE * self.max_seconds
-        is_whole = False
         try:
-            with suppress(TimeoutError):
+            try:
                 async with asyncio.timeout(min(_HINT_SECONDS, share or _HINT_SECONDS)):
                     await hints.read(self.urls)
-                    is_whole = True
-            if not is_whole:
+            except TimeoutError:
                 self.logger.info("Some sitemaps or search indexes did not arrive in time")
-            job.visit_order.hear(hints.lastmods, hints.texts, is_whole=is_whole)
+            job.visit_order.hear(
+                hints.lastmods, hints.texts, heard=hints.heard, unread=hints.unread
+            )
         finally:
             for host in hosts:
                 frontier.resume(host)

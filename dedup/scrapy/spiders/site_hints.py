@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import suppress
 from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import urljoin
@@ -41,6 +40,8 @@ _URLS_AT_ONCE = 1_000
 
 _MAX_REDIRECTS = 5
 
+_OK, _GONE = HTTPStatus.OK, (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+
 _Found = TypeVar("_Found")
 
 
@@ -50,11 +51,15 @@ class SiteHints:
     Attributes:
         lastmods: the `lastmod` of pages that may be visited, by URL.
         texts: fingerprints of their texts in search indexes, by URL.
+        heard: the hosts that were looked at for a search index as a whole.
+        unread: those with an index that may be read another time.
     """
 
     def __init__(self, crawler: Crawler, order: VisitOrder, reader: SiteReader) -> None:
         self.lastmods: dict[str, str] = {}
         self.texts: dict[str, str] = {}
+        self.heard: set[str] = set()
+        self.unread: set[str] = set()
         self._crawler = crawler
         self._order = order
         self._reader = reader
@@ -85,7 +90,8 @@ class SiteHints:
             sitemap = await self._if_readable(self._reader.read_sitemap(response), url)
             if sitemap is None:
                 continue
-            self.lastmods |= await self._of_pages(sitemap.lastmods)
+            pairs = ((_absolute(url, page), at) for page, at in sitemap.lastmods.items())
+            self.lastmods |= await self._of_pages(dict(pairs))
             if sitemap.is_index:
                 listed = _joined(url, sitemap.urls[:_MAX_SITEMAPS])
                 queue += [each for each in listed if each not in queue]
@@ -101,8 +107,14 @@ class SiteHints:
         hosts = [await self._read_indexes_of(url, root, asked, texts) for url in pages]
         for host in dict.fromkeys(filter(None, hosts)):
             if texts or self._order.may_have_index(host):
-                for url in self._order.sections_without(texts, host)[:_MAX_PAGES]:
+                looked_at: set[str] = set()
+                while len(looked_at) < _MAX_PAGES:
+                    left = self._order.sections_without(texts, host)  # an index may have several
+                    if (url := next((each for each in left if each not in looked_at), "")) == "":
+                        break
+                    looked_at.add(url)
                     await self._read_indexes_of(url, root, asked, texts)
+            self.heard.add(host)
 
     async def _read_indexes_of(
         self, url: str, root: str, asked: set[str], texts: dict[str, str]
@@ -116,14 +128,15 @@ class SiteHints:
             if asked.intersection(address.urls) or {*map(host_of, address.urls)} != {host}:
                 continue
             asked.update(address.urls)
-            files = [await self._fetched(file, page.url) for file in address.urls]
-            bodies = [file.body for file in files if file is not None]
-            if len(bodies) < len(files):
-                continue
-            reading = self._reader.read_search_index(b"\n".join(bodies), address.base)
-            if (found := await self._if_readable(reading, address.urls[0])) is not None:
-                texts |= await self._of_pages(found, spellings)
-                self.texts |= texts
+            files = [await self._answer(file, page.url) for file in address.urls]
+            bodies = [file.body for file in files if file is not None and file.status == _OK]
+            if len(bodies) == len(files):
+                reading = self._reader.read_search_index(b"\n".join(bodies), address.base)
+                if (found := await self._if_readable(reading, address.urls[0])) is not None:
+                    texts |= await self._of_pages(found, spellings)
+                    self.texts |= texts
+            elif not all(file is not None and file.status in (_OK, *_GONE) for file in files):
+                self.unread.add(host)
         return host
 
     async def _of_pages(
@@ -146,7 +159,12 @@ class SiteHints:
             return None
 
     async def _fetched(self, url: str, base: str = "") -> Response | None:
-        """The response at a URL that a site names at `base`.
+        """What is at a URL that a site names at `base`; None: nothing, or it cannot be had now."""
+        answer = await self._answer(url, base)
+        return answer if answer is not None and answer.status == _OK else None
+
+    async def _answer(self, url: str, base: str = "") -> Response | None:
+        """The response at a URL that a site names at `base`; None: none came.
 
         Redirects are followed to the same host, and to those of pages that may be visited.
         """
@@ -161,7 +179,7 @@ class SiteHints:
                 logger.info("%s was not fetched: %s", url, error)
                 return None
             if response.status not in REDIRECT_STATUSES:
-                return response if response.status == HTTPStatus.OK else None
+                return response
             if host_of(target) != host_of(url) and not self._order.has_pages_of(host_of(target)):
                 return None
             base, url = url, target
@@ -170,8 +188,12 @@ class SiteHints:
 
 def _joined(base: str, urls: Iterable[str]) -> list[str]:
     """The absolute URLs, each once, without what is no URL."""
-    found: dict[str, None] = {}
-    for url in urls:
-        with suppress(ValueError):
-            found[urljoin(base, url)] = None
-    return list(found)
+    return list(filter(None, dict.fromkeys(_absolute(base, url) for url in urls)))
+
+
+def _absolute(base: str, url: str) -> str:
+    """The absolute URL; "": it is none."""
+    try:
+        return urljoin(base, url)
+    except ValueError:
+        return ""

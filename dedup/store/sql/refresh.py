@@ -198,6 +198,7 @@ class Refreshes:
         with self._database.unit() as connection:
             if order is None:
                 self._queue_all(connection)
+                self.lastmods.forget()
             else:
                 self._queue_planned(connection, order)
             connection.execute("DELETE FROM meta WHERE name = 'finished'")
