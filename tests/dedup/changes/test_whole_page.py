@@ -33,8 +33,9 @@ def _lines(page: Page) -> PageLines:
     return found[0]
 
 
-def _site() -> Site:
-    pages = (_page(number) for number in PAGES)
+def _site(*pages: Page) -> Site:
+    """That of some pages, by default of all that `_page` makes."""
+    pages = pages or tuple(map(_page, PAGES))
     return Site(
         learn((outline_of(each) or Outline(), each.title, each.url or "") for each in pages),
         version=1,
@@ -110,6 +111,20 @@ def test_after_twenty_pages_what_rotates_makes_no_difference() -> None:
     assert _differs(rotating, site, _page(3), _page(3, ad=1, price=1))  # its price does, too
 
 
+def test_what_differs_beside_a_counter_that_rotates_makes_a_difference() -> None:
+    def page(number: int, n_likes: int, euros: int = 9) -> Page:
+        return _page(number, body=f"<p>{euros} EUR · {n_likes} likes</p>")
+
+    site, rotating = _site(*(page(number, number) for number in PAGES)), Rotating()
+    differ = []
+    for number in PAGES:
+        rotating.note_visits(HOST)
+        differ.append(_differs(rotating, site, page(number, number), page(number, number + 7)))
+    assert differ == [True] * 19 + [False] * 11
+    assert _differs(rotating, site, page(3, 3), page(3, 11, euros=8))
+    assert not _differs(rotating, site, page(3, 3), page(3, 11))
+
+
 @pytest.mark.parametrize(
     "known",
     ["", "[", "[1]", "7", '{"a.example": [7]}', '{"a.example": 1}', '{"a": [["x", 1, 1, "", ""]]}'],
@@ -132,11 +147,7 @@ def test_what_rotates_in_other_boxes_is_the_pages_own_elsewhere() -> None:
             number, price=number, body=f"<div class=card>{number + 100 + visit * 7} EUR</div>"
         )
 
-    site = learn(
-        (outline_of(each) or Outline(), each.title, each.url or "")
-        for each in (page(number, 0) for number in PAGES)
-    )
-    rotating, known = Rotating(), Site(site, version=1)
+    rotating, known = Rotating(), _site(*(page(number, 0) for number in PAGES))
     for number in PAGES:
         rotating.note_visits(HOST)
         rotating.differing(HOST, known, _lines(page(number, 0)), _lines(page(number, 1)))
