@@ -40,7 +40,6 @@ _TIMES = (
 
 _MOMENT = re.compile(rf"(?<![\d.,])(?:{'|'.join((*_DATES, *_TIMES))})")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_DIGITS = re.compile(r"[\d.,]+")
 _WORD = re.compile(r"[^\W\d_]")
 _MAX_DATE = 40
 _MAX_BEHIND = 24
@@ -48,20 +47,28 @@ _MAX_BEHIND = 24
 
 _COUNTS = (
     r"(?:\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?|repl(?:y|ies)"
-    r"|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers|members|users"
+    r"|sold|bought|purchased|orders?|bids?|watching|watchers|applicants?|applications?"
+    r"|verkauft|gekauft|vendus?|vendidos?|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers|members|users"
     r"|online|posts?|threads?|messages|ratings?|reviews?|score|aufrufe|besucher|kommentare?"
     r"|antworten|beiträge|mitglieder|bewertungen|vues|commentaires?|réponses?|avis|membres|vistas"
     r"|visitas|comentarios?|respuestas?)\b"
     r"|[阅閱][读讀]|[浏瀏][览覽]|点击|點擊|查看|[评評][论論]|回[复覆復]|[点點]?[赞贊讚]|收藏|[转轉][发發]|下[载載]"
-    r"|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар)"
+    r"|已售|售出|[销銷]量|月[销銷]|成交|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар)"
 )
 COUNTS = re.compile(_COUNTS)
 """Words in lower case that say what counters count."""
 
-_OF_COUNTER = r"(?<!\d)(?<!\d[.,])\d++(?:[.,]\d++)*+"
+_MONEY = r"$\u00a2-\u00a5\u20a0-\u20c0\uffe1\uffe5"
+_COUNT = (
+    rf"(?<![\d{_MONEY}])(?<!\d[.,])(?<![{_MONEY}]\s)(?:\d++(?:[.,]\d{{3}}(?!\d))*+(?![.,]\d)"
+    r"|\d++(?:[.,]\d++)?+(?=\s?[km万萬](?![^\W\d_]|[a-z])))"
+)
+"""A whole number without a sign of money, or one in thousands."""
+
+_IN_THOUSANDS = r"(?:\s?[km万萬])?"
 _COUNTED = re.compile(
-    rf"{_OF_COUNTER}(?=\s?[km万萬]?\s?[个個条條人位篇]?\s?{_COUNTS})"
-    rf"|{_COUNTS}[数數量]?\s?(?:[:：(（]\s?{_OF_COUNTER}|{_OF_COUNTER}(?!\s?[^\W\d_]))"
+    rf"{_COUNT}{_IN_THOUSANDS}(?=\s?[个個条條人件位篇]?\s?{_COUNTS})"
+    rf"|{_COUNTS}[数數量]?\s?(?:[:：(（]\s?{_COUNT}|{_COUNT}{_IN_THOUSANDS}(?!\s?[^\W\d_]))"
 )
 """A number with such a word beside it. A word before it may be of another: `11 likes 3 left`."""
 
@@ -145,12 +152,12 @@ def without_ages(text: str, instead: str = "") -> str:
 
 
 def without_counts(line: str) -> str:
-    """A line in lower case without the numbers of counters.
+    """A line in lower case without counters, whatever they count.
 
-    >>> without_counts("$25.00 · 5 likes")
-    '$25.00 ·  likes'
+    >>> without_counts("$25.00 · 5 likes") == without_counts("$25.00 · 1.2k likes")
+    True
     """
-    return _COUNTED.sub(lambda found: _DIGITS.sub("", found[0]), line)
+    return COUNTS.sub("", _COUNTED.sub("", line))
 
 
 def with_times(line: str) -> list[str]:
@@ -179,9 +186,14 @@ def numbers(line: str) -> list[Number]:
 
     >>> [number.digits for number in numbers("may 3, 2024: 1,200 for $3.50")]
     ['1,200', '3.50']
-    >>> [number.is_count for number in numbers("$3.50, 2 left · 11 likes, comments: 7")]
+    >>> [number.is_count for number in numbers("$3.50, 2 left · 11 likes, comments: 2007")]
     [False, False, True, True]
     """
-    own = _MOMENT.sub(" ", line)
-    counts = {found.end() for found in _COUNTED.finditer(own)}
-    return [Number(found[0], found.end() in counts) for found in _NUMBER.finditer(own)]
+    counts = {at for found in _COUNTED.finditer(line) for at in range(*found.span())}
+
+    def without_moment(found: re.Match[str]) -> str:
+        is_count = found.start() in counts and found[0].isdecimal()  # it may look like a year
+        return found[0] if is_count else " " * len(found[0])
+
+    own = _MOMENT.sub(without_moment, line)
+    return [Number(found[0], found.start() in counts) for found in _NUMBER.finditer(own)]

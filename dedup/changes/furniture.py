@@ -79,7 +79,8 @@ _VERSIONS, _MOST_VERSIONS = 3, 50
 _DATED = -1
 """Marks a line that differs in a date, or in case; 0: one that came or went."""
 
-_COUNTERS = {NumbersChange.GREW, NumbersChange.BESIDE}
+_LETTER = re.compile(r"[^\W\d_]")
+_OF_COUNTERS = {NumbersChange.GREW, NumbersChange.FELL}
 
 _LINES_A_PAGE = 1_000
 _MAX_LINES = 200_000
@@ -202,9 +203,11 @@ def templates(
             if len(numbered := [kind for kind in kinds if kind > 0]) > 1:
                 n_lines += 1
                 template.numbers[key] = len(numbered)
-                if COUNTS.search(key) and _COUNTERS.issuperset(numbered):
+                if COUNTS.search(key) and _is_counter(Counter(numbered)):
                     template.counters.add(key)
                     template.numbers[key] = numbered.count(NumbersChange.BESIDE)
+                    if not _LETTER.search(COUNTS.sub("", key)):  # it says nothing else
+                        template.keys.setdefault(key, len(kinds))
             same = Counter(filter(None, entered))
             if same and max(same.values()) <= _most(n_own):
                 n_lines += 1
@@ -216,6 +219,11 @@ def templates(
                 template.keys.setdefault(key, n)
                 template.counters.add(key)
     return dict(found)
+
+
+def _is_counter(kinds: Counter[int]) -> bool:
+    """Has a line a counter, by how its numbers changed on so many pages?"""
+    return not kinds[NumbersChange.OTHER] and kinds[NumbersChange.GREW] >= kinds[NumbersChange.FELL]
 
 
 class _Counters:
@@ -321,7 +329,7 @@ class Furniture:
             key
             for (key, each), count in zip(changed.items(), counts, strict=True)
             if not (each.change is NumbersChange.TIMES and key in self._template.keys)
-            and not (each.change is NumbersChange.GREW and key in self._template.counters)
+            and not (each.change in _OF_COUNTERS and key in self._template.counters)
             and (n_pages := self._template.numbers.get(key, 1))
             and _least_share(n_pages) * n_pages * self._site.n_names < count * self._n_visited
         }
@@ -381,9 +389,9 @@ class Furniture:
         return {
             key
             for key, count in zip(lines, counts, strict=True)
-            if count >= enough
-            and (key not in self._template.keys or key in self._template.renumbered)
-            and (key in replaced or VARIABLE not in key)
+            if (count >= enough and key not in self._template.keys)
+            or key in self._template.renumbered
+            if key in replaced or VARIABLE not in key
         }
 
     def _differing(self, page: ChangedPage) -> Iterator[tuple[str, str]]:

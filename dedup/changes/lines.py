@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import lru_cache
@@ -52,6 +52,7 @@ colours of a status; `C++` and `C#` are names. Others stand between words."""
 _WORD = re.compile(rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])+|[{_UNSPACED}]|{_SIGN}")
 """A character of a script without spaces between words is a word."""
 
+_SAYS = re.compile(rf"[^\W\d_]|\$|{_MONEY}")
 _RUN = re.compile(rf"[\w{_MARKS}]+|{_SIGN}")
 
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
@@ -81,10 +82,19 @@ _AT_ENDS = re.compile(rf"^(?:{VARIABLE}[年月日号]|\W)+|(?:{VARIABLE}[年月�
 _INDEX = re.compile(r"/(?:index\.html?)?$")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _KEY_CHARACTERS = 200
+_MAX_NUMBERED = 2_000
+"""Characters of a line in which numbers are told from words, and of one whose are compared."""
+
 _REMEMBERED_KEYS = 65_536
 """Lines of a page are asked for many times, and its neighbours share some."""
 
 _DIGITS = re.compile(r"\d+")
+_AMOUNT = re.compile(r"\d+(?:,\d{3}(?!\d))*")
+"""In thousands: `1,000` has the key of `999`."""
+
+_OF_COUNTER = re.compile(
+    rf"{VARIABLE}(?:(?:[.,]{VARIABLE})?\s?[km万萬])?(\s?[个個條条人件位篇]?\s?)({COUNTS.pattern})"
+)
 _BEHIND_DAY = "|".join(
     rf"(?<={VARIABLE}{between})"
     for between in (r"\W", r"\W\W", r"(?:st|nd|rd|th)\s", r"(?:st|nd|rd|th)\sof\s")
@@ -122,17 +132,24 @@ def line_key(line: str) -> str:
 def _key(line: str) -> str:
     lower = line.lower()
     own = lower if line.startswith(TITLE) else up_to_date(lower)
-    key = _varied(own)
-    rest = key[_KEY_CHARACTERS:]
+    key = _varied(own[:_MAX_NUMBERED])
+    rest = key[_KEY_CHARACTERS:] + own[_MAX_NUMBERED:]
     return key[:_KEY_CHARACTERS] + xxh3_64_hexdigest(rest.encode(errors="replace")) if rest else key
 
 
 def _varied(line: str) -> str:
     """A line in lower case with a sign for each number, month and time before now."""
-    found = _DIGITS.sub(VARIABLE, without_ages(line, VARIABLE))
+    found = _AMOUNT.sub(VARIABLE, without_ages(line, VARIABLE))
     if VARIABLE in found:
+        found = _OF_COUNTER.sub(lambda each: VARIABLE + each[1] + _singular(each[2]), found)
         return _DATED.sub(VARIABLE, found)
     return _MONTH.sub(rf"\1{VARIABLE}", found) if _MONTH.fullmatch(found) else found
+
+
+def _singular(word: str) -> str:
+    """What counters call one of what they count; other words as they are."""
+    every = (word.removesuffix("s"), word.removesuffix("e"), f"{word.removesuffix('ies')}y")
+    return next((one for one in every if one != word and COUNTS.fullmatch(one)), word)
 
 
 _remembered_key = lru_cache(_REMEMBERED_KEYS)(_key)
@@ -198,22 +215,29 @@ def differing_keys(page: ChangedPage) -> set[str]:
 
 
 def replaced_keys(page: ChangedPage) -> set[str]:
-    """The keys that came or went with numbers, where others with as many went or came.
+    """The keys of a line that went and one that came, if both say the same of a number beside it.
 
-    What a counter counts does not tell them apart: `1 like`, `2 likes`.
+    Such as `price: $31 in stock`, `price: $31 sold`. No others with as many numbers came or went.
+    What a counter counts does not tell lines apart: `1 like`, `2 likes`.
     """
     then, now = (Counter(keys_of(each, page.url)) for each in (page.then, page.now))
     came, went = (
-        {key: COUNTS.sub("", key) for key in one - other if VARIABLE in key}
-        for one, other in ((now, then), (then, now))
+        [key for key in one - other if VARIABLE in key] for one, other in ((now, then), (then, now))
     )
-    same = {*came.values()} & {*went.values()}
-    n_numbers = {key.count(VARIABLE) for key in came} & {key.count(VARIABLE) for key in went}
+    found: defaultdict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for side, keys in enumerate((went, came)):
+        for key in keys:
+            found[key.count(VARIABLE)][side].append(key)
+    pairs = [(*old, *new) for old, new in found.values() if len(old) == len(new) == 1]
     return {
         key
-        for keys in (came, went)
-        for key, words in keys.items()
-        if words not in same and key.count(VARIABLE) in n_numbers
+        for old, new in pairs
+        if COUNTS.sub("", old) != COUNTS.sub("", new)
+        and any(
+            VARIABLE in frame and _SAYS.search(frame)
+            for frame in (old[: _n_same(old, new)], old[::-1][: _n_same(old[::-1], new[::-1])])
+        )
+        for key in (old, new)
     }
 
 
@@ -223,15 +247,17 @@ class NumbersChange(IntEnum):
     Attributes:
         OTHER: by amounts.
         TIMES: by dates and times alone.
-        GREW: by whole numbers that are larger now, those beside words that say what they count, if
-            there are such.
-        BESIDE: by others, in lines that have such, of which none fell.
+        GREW: by whole numbers that are larger now; where words beside numbers say what these count,
+            by such numbers alone.
+        FELL: by such numbers alone, some of which are smaller now.
+        BESIDE: by others, in lines that have such.
     """
 
     OTHER = 1
     TIMES = 2
     GREW = 3
-    BESIDE = 4
+    FELL = 4
+    BESIDE = 5
 
 
 class Renumbered(NamedTuple):
@@ -272,24 +298,22 @@ def _differing(
     ]
 
 
-def _change_of(differing: Iterable[tuple[Number, Number]], lines: Iterable[str]) -> NumbersChange:
+def _change_of(differing: Sequence[tuple[Number, Number]], lines: Iterable[str]) -> NumbersChange:
     """How the numbers of lines differ of which some do."""
     has_counts = any(number.is_count for line in lines for number in numbers(line.lower()))
-    is_other = [has_counts and not new.is_count for _, new in differing]
-    have_grown = (
-        _is_larger(old.digits, new.digits)
-        for (old, new), other in zip(differing, is_other, strict=True)
-        if not other
-    )
-    if not all(have_grown):
-        return NumbersChange.OTHER
-    return NumbersChange.BESIDE if any(is_other) else NumbersChange.GREW
+    if has_counts and not all(old.is_count and new.is_count for old, new in differing):
+        return NumbersChange.BESIDE
+    if all(_is_larger(old.digits, new.digits) for old, new in differing):
+        return NumbersChange.GREW
+    return NumbersChange.FELL if has_counts else NumbersChange.OTHER
 
 
 def _by_key(lines: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in lines:
-        if not line.startswith(TITLE) and VARIABLE in (key := line_key(line)):
+        if len(line) > _MAX_NUMBERED or line.startswith(TITLE):
+            continue
+        if VARIABLE in (key := line_key(line)):
             found.setdefault(key, []).append(line)
     return found
 

@@ -28,6 +28,7 @@ from dedup.changes.lines import (
     difference,
     differing_keys,
     line_key,
+    replaced_keys,
     shortened,
 )
 from dedup.changes.page_names import PageNames
@@ -261,17 +262,18 @@ class Changes:
         """How a page differs that is given with all of its lines; None: not at all.
 
         Lines that came to the bodies of many pages, or left them, do not count, unless their
-        numbers are the page's own, nor does another order.
+        numbers are the page's own, or words beside these, nor does another order.
 
         `stored`: the lines of the page's texts; others do not count. None: they do.
         """
         enough = enough_pages(self._n_pages.get(page.host, 0))
+        own = {*numbers, *replaced_keys(page)}
 
         def is_out(lines: Sequence[str]) -> list[bool]:
             on_many = self._bodies.are_on(page.host, enough, lines)
             return [
                 out
-                or (many and line_key(line) not in numbers)
+                or (many and line_key(line) not in own)
                 or not (stored is None or line in stored or line.startswith(PIECE))
                 for line, out, many in zip(lines, is_furniture(lines), on_many, strict=True)
             ]

@@ -44,6 +44,9 @@ _NO_KEY = -1
 _BESIDE_COUNTS = 1 << 61
 """Tells the place of what differs beside a counter from that of the counter's line."""
 
+_MAX_COUNTED = 2_000
+"""Characters of a line that is looked at for counters."""
+
 _MAX_PLACES = 100_000
 _LINES_A_PAGE = 1_000
 
@@ -288,6 +291,7 @@ def beside_counts(then: Outline | PageLines, now: Outline | PageLines) -> frozen
     n_rests: list[Counter[str]] = []
     for page, are_other in zip((then, now), _differing(then, now), strict=True):
         lines = [line.text for line in compress(page.lines, are_other)]
+        lines = [line for line in lines if len(line) <= _MAX_COUNTED]
         rests.append({line: without_counts(without_ages(line.lower())) for line in lines})
         n_rests.append(Counter(rests[-1][line] for line in lines))
     n_then, n_now = n_rests

@@ -83,6 +83,11 @@ def test_what_says_more_or_is_another_date(line: str) -> None:
         ("5个赞 3元", ["5"]),
         ("1.234 aufrufe", ["1.234"]),
         ("viewing 3 rooms", []),
+        ("price: $31 sold", []),
+        ("已售6件 阅读 263", ["6", "263"]),
+        ("4.6 stars · 517 reviews", ["517"]),
+        ("may 3, 2004, 2003 views", ["2003"]),
+        ("may 3, 2004 5 views", ["5"]),
     ],
 )
 def test_numbers_beside_what_they_count(line: str, counts: list[str]) -> None:

@@ -275,3 +275,19 @@ def test_of_long_texts_only_what_differs_is_compared() -> None:
 def test_short_texts_are_compared_as_a_whole() -> None:
     page = _page("One.\nTwo.", "Two.\nOne.")
     assert shortened(page) == page
+
+
+def test_counters_have_the_same_key_however_they_are_written() -> None:
+    views = {
+        line_key(f"{n} for {each}") for each in "ab" for n in ("7 views", "1 view", "1.2k views")
+    }
+    assert views == {line_key("1,004 views for a"), line_key("1 view for b")}
+    assert line_key("2 replies") == line_key("1 reply")
+    assert line_key("$1.50 sold") != line_key("$2 sold")
+
+
+def test_numbers_far_behind_in_long_lines_tell_them_apart() -> None:
+    one, other, third = (
+        f"{at} words {'and more ' * 500}{end}" for at, end in [(1, 3), (2, 3), (1, 4)]
+    )
+    assert line_key(one) == line_key(other) != line_key(third)
