@@ -46,14 +46,15 @@ _MAX_BEHIND = 24
 """Characters that may stand behind the date of an update: an author, links to neighbours."""
 
 _COUNTS = (
-    r"(?:\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?|repl(?:y|ies)"
-    r"|sold|bought|purchased|orders?|bids?|watching|watchers|applicants?|applications?"
-    r"|verkauft|gekauft|vendus?|vendidos?|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers|members|users"
-    r"|online|posts?|threads?|messages|ratings?|reviews?|score|aufrufe|besucher|kommentare?"
-    r"|antworten|beiträge|mitglieder|bewertungen|vues|commentaires?|réponses?|avis|membres|vistas"
-    r"|visitas|comentarios?|respuestas?)\b"
+    r"(?:\b(?:view(?:s|ed)?|visit(?:s|ed|ors?)?|reads?|hits|likes?|votes?|points?|comments?"
+    r"|repl(?:y|ies)|answers?|shares?|downloads?|installs?|stars?|forks?|followers|subscribers"
+    r"|members|users|online|posts?|threads?|messages|ratings?|reviews?|score|sold|bought|purchased"
+    r"|orders?|bids?|watching|watchers|applicants?|applications?|aufrufe|besucher|kommentare?"
+    r"|antworten|beiträge|mitglieder|bewertungen|verkauft|gekauft|vues|commentaires?|réponses?"
+    r"|avis|membres|vendus?|vistas|visitas|comentarios?|respuestas?|vendidos?)\b"
     r"|[阅閱][读讀]|[浏瀏][览覽]|点击|點擊|查看|[评評][论論]|回[复覆復]|[点點]?[赞贊讚]|收藏|[转轉][发發]|下[载載]"
-    r"|已售|售出|[销銷]量|月[销銷]|成交|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|閲覧|コメント|いいね|조회|댓글|просмотр|комментар)"
+    r"|[关關]注|粉[丝絲]|人[气氣]|[热熱]度|次|已售|售出|[销銷]量|月[销銷]|成交|閲覧|コメント|いいね|조회|댓글"
+    r"|просмотр|комментар)"
 )
 COUNTS = re.compile(_COUNTS)
 """Words in lower case that say what counters count."""
@@ -61,7 +62,7 @@ COUNTS = re.compile(_COUNTS)
 _MONEY = r"$\u00a2-\u00a5\u20a0-\u20c0\uffe1\uffe5"
 _COUNT = (
     rf"(?<![\d{_MONEY}])(?<!\d[.,])(?<![{_MONEY}]\s)(?:\d++(?:[.,]\d{{3}}(?!\d))*+(?![.,]\d)"
-    r"|\d++(?:[.,]\d++)?+(?=\s?[km万萬](?![^\W\d_]|[a-z])))"
+    r"|\d++(?:[.,]\d++)?+(?=\s?[km万萬](?![a-z])))"
 )
 """A whole number without a sign of money, or one in thousands."""
 

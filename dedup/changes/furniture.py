@@ -101,7 +101,7 @@ class Template:
             the pages shares.
         numbers: on how many pages lines differ in numbers alone, by key, of two pages or more; of
             counters, on how many others do.
-        counters: the keys of lines whose numbers only grew, but for those beside what they count.
+        counters: the keys of lines with a counter, which mostly grew; beside it others may differ.
         renumbered: those of the keys that came or went on too few pages, by numbers on the others.
         versions: the keys of lines that came or went on as many pages, which have few names: these
             are versions and languages of some pages.

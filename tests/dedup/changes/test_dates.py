@@ -86,6 +86,7 @@ def test_what_says_more_or_is_another_date(line: str) -> None:
         ("price: $31 sold", []),
         ("已售6件 阅读 263", ["6", "263"]),
         ("4.6 stars · 517 reviews", ["517"]),
+        ("31元 1.2万次浏览", ["1.2"]),
         ("may 3, 2004, 2003 views", ["2003"]),
         ("may 3, 2004 5 views", ["5"]),
     ],
