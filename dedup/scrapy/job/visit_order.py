@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -24,7 +23,7 @@ _LEAST_PAGES = 5
 """Of a section that is looked at for a search index."""
 
 _HEARD = "heard"
-"""The name of the value that has the hosts that were looked at as a whole, in JSON."""
+"""The name of the value that has the hosts that were looked at as a whole, one a line."""
 
 _LEAST_VISITS = 4
 """In a part: a polite crawl has about as many requests in flight at a host."""
@@ -85,7 +84,7 @@ class VisitOrder:
 
     @cached_property
     def _heard(self) -> set[str]:
-        return set(json.loads(self._store.meta(_HEARD) or "[]"))
+        return set((self._store.meta(_HEARD) or "").splitlines())
 
     @cached_property
     def _indexed(self) -> set[str]:
@@ -150,7 +149,7 @@ class VisitOrder:
         self._schedule.hear(odds_of(named, trust_in_sections(stored.counts()), section_of))
         stored.drop(self._told.keys() & known.keys() - same_kind.keys())
         stored.add((url, value) for url, value in self._told.items() if url not in named)
-        self._store.set_meta(_HEARD, json.dumps(sorted(self._heard | {*heard})))
+        self._store.set_meta(_HEARD, "\n".join(sorted(self._heard | {*heard})))
         self._renew()
 
     def note(self, url: str, result: str) -> None:

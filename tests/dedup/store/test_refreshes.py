@@ -218,9 +218,14 @@ def test_what_sites_told_at_visits_is_counted(store: JobStore) -> None:
     lastmods.note(SITE + "b", "2026-01-01", is_named=False, has_changed=True)
     assert lastmods.known() == {SITE + "a": "2026-01-02", SITE + "b": "2026-01-01"}
     assert lastmods.counts() == {SITE + "a": Trust(1, 0, 0, 1), SITE + "b": Trust(0, 1, 0, 0)}
-    lastmods.add([(SITE + "a", "of another kind")])
-    assert lastmods.known()[SITE + "a"] == "of another kind"
-    assert lastmods.counts()[SITE + "a"] == Trust()
+    lastmods.drop([SITE + "b"])
+    lastmods.add([(SITE + "b", "text 1")])
+    assert lastmods.counts()[SITE + "b"] == Trust()
+    store.refreshes.begin()  # which visits all
+    assert lastmods.known() == {SITE + "a": "", SITE + "b": "text "}
+    lastmods.add([(SITE + "a", "2026-01-03")])
+    assert lastmods.known()[SITE + "a"] == "2026-01-03"
+    assert lastmods.counts()[SITE + "a"] == Trust(1, 0, 0, 1)
 
 
 def test_a_version_that_is_taken_back_leaves_the_page_its_date_and_the_new_body(
