@@ -53,6 +53,8 @@ _WORD = re.compile(rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])+|[{_UNSPACED}]|{_SIGN}")
 """A character of a script without spaces between words is a word."""
 
 _SAYS = re.compile(rf"[^\W\d_]|\$|{_MONEY}")
+"""Beside a number, it tells what that is."""
+
 _RUN = re.compile(rf"[\w{_MARKS}]+|{_SIGN}")
 
 _UNSEEN = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
@@ -82,7 +84,7 @@ _AT_ENDS = re.compile(rf"^(?:{VARIABLE}[年月日号]|\W)+|(?:{VARIABLE}[年月�
 _INDEX = re.compile(r"/(?:index\.html?)?$")
 _THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
 _KEY_CHARACTERS = 200
-_MAX_NUMBERED = 2_000
+MAX_NUMBERED = 2_000
 """Characters of a line in which numbers are told from words, and of one whose are compared."""
 
 _REMEMBERED_KEYS = 65_536
@@ -132,8 +134,8 @@ def line_key(line: str) -> str:
 def _key(line: str) -> str:
     lower = line.lower()
     own = lower if line.startswith(TITLE) else up_to_date(lower)
-    key = _varied(own[:_MAX_NUMBERED])
-    rest = key[_KEY_CHARACTERS:] + own[_MAX_NUMBERED:]
+    key = _varied(own[:MAX_NUMBERED])
+    rest = key[_KEY_CHARACTERS:] + own[MAX_NUMBERED:]
     return key[:_KEY_CHARACTERS] + xxh3_64_hexdigest(rest.encode(errors="replace")) if rest else key
 
 
@@ -311,7 +313,7 @@ def _change_of(differing: Sequence[tuple[Number, Number]], lines: Iterable[str])
 def _by_key(lines: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for line in lines:
-        if len(line) > _MAX_NUMBERED or line.startswith(TITLE):
+        if len(line) > MAX_NUMBERED or line.startswith(TITLE):
             continue
         if VARIABLE in (key := line_key(line)):
             found.setdefault(key, []).append(line)

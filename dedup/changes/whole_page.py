@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup.changes.dates import without_ages, without_counts
-from dedup.changes.lines import line_key, passages
+from dedup.changes.lines import MAX_NUMBERED, line_key, passages
 from dedup.changes.navigation import own_lines, without_menus, words_in
 from dedup.sites.lines import PageLines, box_kinds
 from dedup.sites.outline import Line, Outline, text_of
@@ -43,9 +43,6 @@ _LEAST_SHARE = 0.25
 _NO_KEY = -1
 _BESIDE_COUNTS = 1 << 61
 """Tells the place of what differs beside a counter from that of the counter's line."""
-
-_MAX_COUNTED = 2_000
-"""Characters of a line that is looked at for counters."""
 
 _MAX_PLACES = 100_000
 _LINES_A_PAGE = 1_000
@@ -291,7 +288,7 @@ def beside_counts(then: Outline | PageLines, now: Outline | PageLines) -> frozen
     n_rests: list[Counter[str]] = []
     for page, are_other in zip((then, now), _differing(then, now), strict=True):
         lines = [line.text for line in compress(page.lines, are_other)]
-        lines = [line for line in lines if len(line) <= _MAX_COUNTED]
+        lines = [line for line in lines if len(line) <= MAX_NUMBERED]
         rests.append({line: without_counts(without_ages(line.lower())) for line in lines})
         n_rests.append(Counter(rests[-1][line] for line in lines))
     n_then, n_now = n_rests
