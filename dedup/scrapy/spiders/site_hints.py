@@ -109,11 +109,12 @@ class SiteHints:
             if texts or self._order.may_have_index(host):
                 looked_at: set[str] = set()
                 while len(looked_at) < _MAX_PAGES:
-                    left = self._order.sections_without(texts, host)  # an index may have several
-                    if (url := next((each for each in left if each not in looked_at), "")) == "":
+                    sections = self._order.sections_without(texts, host)  # an index may have more
+                    left = [url for url in sections if url not in looked_at]
+                    if not left:
                         break
-                    looked_at.add(url)
-                    await self._read_indexes_of(url, root, asked, texts)
+                    looked_at.add(left[0])
+                    await self._read_indexes_of(left[0], root, asked, texts)
             self.heard.add(host)
 
     async def _read_indexes_of(
