@@ -42,7 +42,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
-from xxhash import xxh3_64_intdigest
+from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 
 _ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT))
@@ -60,6 +60,7 @@ from dedup.revisits import (  # noqa: E402 -- in order
     shingles_of,
     trust_in_sections,
 )
+from dedup.scrapy.reading.pagefind import ENTRY, is_pagefind  # noqa: E402 -- in order
 from dedup.scrapy.reading.search_index import (  # noqa: E402 -- in order
     SearchIndexError,
     index_addresses,
@@ -73,8 +74,11 @@ _HOST = "example.com"
 _DAY = 86_400.0
 """Between two commits."""
 
-_PARTS, _LEAST_VISITS = 10, 4
+_PARTS, _LEAST_VISITS, _PART_FOR_FRAGMENTS = 10, 4, 4
 """As `dedup.scrapy.job.visit_order` has them."""
+
+_UNREAD = 2
+"""What a site is taken to say of a page whose fragment has not been read."""
 
 Texts = NDArray[np.uint64]
 """A row for each page, a column for each commit: a number for its text; 0: it is not there.
@@ -86,7 +90,10 @@ Shingles = dict[int, NDArray[np.uint64]]
 """Those of each text, by its number."""
 
 Lastmods = NDArray[np.uint64]
-"""A row for each page, a column for each commit: a number for its `lastmod`; 0: it has none."""
+"""A row for each page, a column for each commit: a number for its `lastmod`; 0: it has none.
+
+Odd is the number of a fragment, which has to be read to know whose it is.
+"""
 
 
 class Replay:
@@ -100,8 +107,12 @@ class Replay:
         self.texts = texts
         self.shingles = shingles
         self.lastmods = lastmods
+        self.said = np.zeros(n, dtype=np.uint64)
+        """What the site says of each page now, as far as it was read."""
         self.told = np.zeros(n, dtype=np.uint64)
         """The `lastmod` of each page at its last visit, or when it was first listed."""
+        self.fragments: dict[int, bool] = {}
+        """Those of Pagefind that were listed; has each been read?"""
         self.trust = dict.fromkeys(urls, Trust())
         self.stored = np.zeros(n, dtype=np.uint64)
         self.first_at = np.zeros(n)
@@ -151,7 +162,7 @@ class Replay:
 
     def hear(self, now: int) -> dict[str, float]:
         """Take what the site says now, as `VisitOrder.hear` does; return the odds of changes."""
-        says = self.lastmods[:, now]
+        says = self.said
         listed = np.flatnonzero((says != 0) & (self.told != 0) & (self.stored != 0))
         named = (says != self.told)[listed].tolist()
         self.told[self.told == 0] = says[self.told == 0]
@@ -160,9 +171,28 @@ class Replay:
             dict(zip(urls, named, strict=True)), trust_in_sections(self.trust), section_of
         )
 
+    def read(self, now: int, most: int) -> int:
+        """Read what the site says; return how many fragments that took, `most` at most."""
+        self.said = self.lastmods[:, now].copy()
+        is_fragment = self.said % 2 == 1
+        if not is_fragment.any():
+            return 0
+        listed = self.said[is_fragment].tolist()
+        new = [each for each in listed if each not in self.fragments]
+        is_made_anew = len(new) > len(listed) / 2
+        wanted = [] if is_made_anew else new[:most]
+        self.fragments |= dict.fromkeys(new if is_made_anew else wanted, not is_made_anew)
+        is_read = np.array([self.fragments.get(each, False) for each in listed])
+        self.said[is_fragment] *= is_read
+        is_silent = (self.said == 0) & (self.texts[:, now] != 0)
+        self.said[is_silent] = _UNREAD
+        if is_made_anew:
+            self.told[is_fragment | is_silent] = 0
+        return len(wanted)
+
     def judge(self, pages: NDArray[np.int64], changed: NDArray[np.bool_], now: int) -> None:
         """Count whether the site told the truth of pages that are visited."""
-        says = self.lastmods[pages, now]
+        says = self.said[pages]
         is_named = says != self.told[pages]
         for page in np.flatnonzero(says).tolist():
             url = self.urls[int(pages[page])]
@@ -248,6 +278,7 @@ def dedup(
 ) -> None:
     schedule = replay.schedule(known, is_informed=is_informed)
     if hears_site:
+        n_visits -= replay.read(now, n_visits // _PART_FOR_FRAGMENTS)
         schedule.hear(replay.hear(now))
     places = {replay.urls[page]: page for page in known.tolist()}
     step = max(_LEAST_VISITS, n_visits // _PARTS)
@@ -363,7 +394,7 @@ def read_lastmods(
             with suppress(SitemapError):
                 told |= read_sitemap(body).lastmods
         numbers = {
-            _path(url, root): xxh3_64_intdigest(instant(value).encode())
+            _path(url, root): xxh3_64_intdigest(instant(value).encode()) & ~1
             for url, value in told.items()
         }
         found.append(numbers)
@@ -375,23 +406,42 @@ def read_indexes(
 ) -> list[dict[str, int]]:
     """A number for the text of each page in the search indexes of these pages, by its path."""
     found = []
+    names: dict[str, dict[str, str]] = {}
     for commit in commits:
+
+        def read(url: str, commit: str = commit) -> dict[str, str]:
+            if url not in names or url.endswith(ENTRY):
+                with suppress(SearchIndexError):
+                    body = _file(repository, commit, root + urlsplit(url).path.lstrip("/"))
+                    names[url] = read_search_index(body, url)
+            return names.get(url, {})
+
         texts: dict[str, str] = {}
+        fragments: dict[str, str] = {}
         for page in pages:
             html = _file(repository, commit, page).decode("utf-8", "replace")
             for address in index_addresses(html, f"https://{_HOST}/{page.removeprefix(root)}"):
+                if is_pagefind(address.urls[0]):
+                    fragments |= read_fragments(address.urls[0], read)
                 paths = (root + urlsplit(url).path.lstrip("/") for url in address.urls)
                 body = b"\n".join(_file(repository, commit, path) for path in paths)
                 with suppress(SearchIndexError):
                     texts |= read_search_index(body, address.base)
         found.append(
             {
-                _path(spelt, root): int(text, 16)
-                for url, text in texts.items()
+                _path(spelt, root): int(text, 16) & ~1 | is_fragment
+                for each, is_fragment in ((texts, False), (fragments, True))
+                for url, text in each.items()
                 for spelt in spellings(url)
             }
         )
     return found
+
+
+def read_fragments(entry: str, read: Callable[[str], dict[str, str]]) -> dict[str, str]:
+    """A number for the fragment of each page, by its URL."""
+    fragments = [part for meta in read(entry) for part in read(meta)]
+    return {url: xxh3_64_hexdigest(part.encode()) for part in fragments for url in read(part)}
 
 
 def _file(repository: Path, commit: str, path: str) -> bytes:

@@ -23,6 +23,7 @@ from dedup.scrapy.job.place import file_name
 from dedup.scrapy.middlewares.cookies import BoundedCookies
 from dedup.scrapy.middlewares.retry_after import seconds_of
 from dedup.scrapy.reading.content import ContentReader, RawPage, TooComplexError, Wanted
+from dedup.scrapy.reading.pagefind import ENTRY
 from dedup.scrapy.reading.reading import header, reading_of, reread
 from dedup.scrapy.reading.search_index import (
     SearchIndexError,
@@ -173,11 +174,13 @@ def _sitemaps(_: Path) -> Run:
 def _search_indexes(_: Path) -> Run:
     def run(data: bytes) -> object:
         body = grown(data)
-        addresses = index_addresses(body.decode("utf-8", "replace"), URL)
-        try:
-            return addresses, read_search_index(body, URL)
-        except SearchIndexError as error:
-            return addresses, told(error)
+        found: list[object] = [index_addresses(body.decode("utf-8", "replace"), URL)]
+        for name in ("", f"pagefind/{ENTRY}", "pagefind/a.pf_meta", "pagefind/b/a.pf_fragment"):
+            try:
+                found.append(read_search_index(body, URL + name))
+            except SearchIndexError as error:
+                found.append(told(error))
+        return found
 
     return run
 

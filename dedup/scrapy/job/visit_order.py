@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import urlsplit
 
@@ -27,6 +28,40 @@ _HEARD = "heard"
 
 _LEAST_VISITS = 4
 """In a part: a polite crawl has about as many requests in flight at a host."""
+
+_PART_FOR_FRAGMENTS = 4
+"""One in so many visits, at most, is of a fragment instead of a page: it tells of one."""
+
+_MAX_FRAGMENTS = 100
+"""If the number of visits is not limited."""
+
+UNREAD = "?"
+"""In place of the page of a fragment that was not read, or of the fragment of a page."""
+
+
+@dataclass
+class Said:
+    """What sites say of their pages as a refresh begins.
+
+    Attributes:
+        lastmods: of pages that may be visited, by URL.
+        texts: fingerprints of their texts in search indexes, by URL.
+        remade: those of them that are not to be compared with what was said before.
+        heard: the hosts that were looked at for a search index as a whole.
+        unread: those with an index that may be read another time.
+        fragments: of Pagefind, by URL, each with the URL of its page; "": it was not read.
+        fragments_gone: those that were there before.
+        n_fragments_read: each took the place of a visit.
+    """
+
+    lastmods: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    remade: set[str] = field(default_factory=set)
+    heard: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+    fragments: dict[str, str] = field(default_factory=dict)
+    fragments_gone: set[str] = field(default_factory=set)
+    n_fragments_read: int = 0
 
 
 class VisitOrder:
@@ -78,6 +113,10 @@ class VisitOrder:
         """May pages of a host be visited?"""
         return host in self._sections
 
+    def pages_below(self, root: str) -> list[str]:
+        """The pages that may be visited whose URLs begin so."""
+        return [url for url in self._schedule.left if url.startswith(root)]
+
     def may_have_index(self, host: str) -> bool:
         """Has a search index told of pages of a host before, or was it not looked at yet?"""
         return host not in self._heard or host in self._indexed
@@ -114,26 +153,46 @@ class VisitOrder:
             found[host_of(url)][section_of(url)].append(url)
         return found
 
-    def hear(
-        self,
-        lastmods: Mapping[str, str],
-        texts: Mapping[str, str],
-        *,
-        heard: Collection[str],
-        unread: Collection[str],
-    ) -> None:
+    @property
+    def max_fragments(self) -> int:
+        """How many fragments may be read to learn which pages have another text."""
+        return self._max_visits // _PART_FOR_FRAGMENTS if self._max_visits else _MAX_FRAGMENTS
+
+    def fragments_in(self, folder: str) -> dict[str, str | None]:
+        """The fragments that a folder had, by URL, each with the page that it is of.
+
+        "": it was not read. None: all pages were visited since, and which fragments are new to
+        these is not known.
+        """
+        known = self._store.refreshes.lastmods.known()
+        found = {url: value for url, value in known.items() if url.startswith(folder)}
+        return {
+            url: None if value in FORGOTTEN else value.removeprefix(OF_INDEX).removeprefix(UNREAD)
+            for url, value in found.items()
+        }
+
+    def hear(self, said: Said) -> None:
         """Take what sites say now, of pages that are left: in sitemaps, and in search indexes.
 
-        What an index says of a page counts more, and alone as long as its host has one. `heard`,
-        `unread`: see `SiteHints`.
+        What an index says of a page counts more, and alone as long as its host has one.
         """
         stored = self._store.refreshes.lastmods
         known = stored.known()
-        without = {*heard} - {*unread} - {host_of(url) for url in texts}
-        self._told = {url: OF_INDEX + text for url, text in texts.items()}
-        for url, lastmod in lastmods.items():
+        has_index = set(map(host_of, (*said.texts, *said.fragments)))
+        without = said.heard - said.unread - has_index
+        stored.drop(said.fragments_gone)
+        stored.add(
+            (url, value)
+            for url, page in said.fragments.items()
+            if known.get(url) != (value := OF_INDEX + (page or UNREAD))
+        )
+        known |= dict.fromkeys(said.remade & known.keys(), OF_INDEX)
+        if self._max_visits:
+            self._max_visits -= said.n_fragments_read
+        self._told = {url: OF_INDEX + text for url, text in said.texts.items()}
+        for url, lastmod in said.lastmods.items():
             had_index = is_of_index(known.get(url, ""))
-            if url not in texts and (not had_index or host_of(url) in without):
+            if url not in said.texts and (not had_index or host_of(url) in without):
                 self._told[url] = lastmod
         same_kind = {
             url: value
@@ -149,7 +208,7 @@ class VisitOrder:
         self._schedule.hear(odds_of(named, trust_in_sections(stored.counts()), section_of))
         stored.drop(self._told.keys() & known.keys() - same_kind.keys())
         stored.add((url, value) for url, value in self._told.items() if url not in named)
-        self._store.set_meta(_HEARD, "\n".join(sorted(self._heard | {*heard})))
+        self._store.set_meta(_HEARD, "\n".join(sorted(self._heard | said.heard)))
         self._renew()
 
     def note(self, url: str, result: str) -> None:

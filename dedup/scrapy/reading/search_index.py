@@ -17,6 +17,8 @@ from urllib.parse import urljoin
 
 from xxhash import xxh3_64_hexdigest
 
+from dedup.scrapy.reading.pagefind import ENTRY, is_pagefind, read_pagefind
+
 _NAMED = re.compile(
     r"""(?:\b(base_url|path_to_root|documenterBaseURL) *= *["']"""
     r"""|"(base)": *"(?=[^"<>]{0,300}", *"features":)|name="(quarto:offset)" content=")"""
@@ -31,6 +33,8 @@ _INDEXES = {
 }
 """By what tells the way from a page to the root of its site."""
 
+_OF_PAGEFIND = f"pagefind/{ENTRY}"
+
 _QUOTED = re.compile(r"""["']([^"'<>\s]{1,500})["']""")
 _BESIDE = {
     re.compile(rf"((?:.*/)?){end}"): index
@@ -39,9 +43,15 @@ _BESIDE = {
         r"assets/js/just-the-docs\.js": "assets/js/search-data.json",
         r"mkdocs/js/search\.js": "mkdocs/search_index.json",  # MkDocs before 1.0
         r"libs/gitbook-[^/]*/js/plugin-search\.js": "search_index.json",  # bookdown
+        r"pagefind/(?:pagefind[\w.-]*\.(?:js|css))?": _OF_PAGEFIND,
+        r"_pagefind/(?:pagefind[\w.-]*\.(?:js|css))?": f"_{_OF_PAGEFIND}",
     }.items()
 }
 """By the end of the address of a script, from the root."""
+
+_HAS_PAGEFIND = "data-pagefind-"
+_ASTRO = re.compile(r"((?:.*/)?)_astro/.*")
+"""Pages of Starlight have that attribute, and no address of a script of Pagefind."""
 
 _IS_INDEX = re.compile(r"(?:[^/]*search[-_.]?(?:index|data)[^/]*\.js(?:on)?|search\.json)", re.I)
 """File names that pages have: Docsy, pkgdown, mdBook since 0.5."""
@@ -97,17 +107,22 @@ def index_addresses(html: str, url: str) -> list[IndexAddress]:
     """
     found = [(root, _INDEXES[a or b or c]) for a, b, c, root in _NAMED.findall(html)]
     scripts: dict[str, str] = {}
+    has_pagefind = _HAS_PAGEFIND in html
     for quoted in _QUOTED.findall(html):
         address = quoted.partition("?")[0]
         for end, index in _BESIDE.items():
             if beside := end.fullmatch(address):
                 found.append((beside[1], index))
+        if has_pagefind and (beside := _ASTRO.fullmatch(address)):
+            found.append((beside[1], _OF_PAGEFIND))
         name = address.rpartition("/")[2]
         if _IS_INDEX.fullmatch(name):
             found.append((address, ""))
         if _SCRIPT.fullmatch(name):
             with suppress(ValueError):
                 scripts[name.partition(".")[0]] = urljoin(url, address)
+    if has_pagefind and not any(index.endswith(ENTRY) for _, index in found):
+        found.append(("/", _OF_PAGEFIND))
     addresses: dict[IndexAddress, None] = {}
     if scripts.keys() == {"main", "runtime~main"} and _IS_DOCUSAURUS in html:
         addresses[IndexAddress((scripts["runtime~main"], scripts["main"]), url)] = None
@@ -123,11 +138,28 @@ def read_search_index(body: bytes, base: str) -> dict[str, str]:
 
     Args:
         body: JSON, or a script that has it, or several, one after the other.
-        base: the URL from which the index names pages.
+        base: the URL from which the index names pages; of a file of Pagefind, its own. Such a file
+            may name other files instead (see `read_pagefind`).
 
     Raises:
         SearchIndexError: it is no search index.
     """
+    texts = _of_pagefind(body, base) if is_pagefind(base) else _of_pages(body, base)
+    if not texts:
+        raise SearchIndexError("it names no page")
+    return texts
+
+
+def _of_pagefind(body: bytes, url: str) -> dict[str, str]:
+    try:
+        found = read_pagefind(body, url)
+    except (ValueError, RecursionError) as error:
+        raise SearchIndexError(f"not as Pagefind has it ({error})") from None
+    names = [(url, name) for url, name in found.items() if len(url) <= _MAX_ADDRESS]
+    return dict(names[:MAX_PAGES])
+
+
+def _of_pages(body: bytes, base: str) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for entry, text in _texts(body.decode("utf-8-sig", "replace")):
         address = entry.partition("#")[0]
@@ -138,8 +170,6 @@ def read_search_index(body: bytes, base: str) -> dict[str, str]:
     for address, hashes in found.items():
         with suppress(ValueError):
             texts[urljoin(base, address)] = xxh3_64_hexdigest(" ".join(sorted(hashes)).encode())
-    if not texts:
-        raise SearchIndexError("it names no page")
     return texts
 
 

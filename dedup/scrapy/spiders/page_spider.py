@@ -201,9 +201,7 @@ class PageSpider(Spider):
                     await hints.read(self.urls)
             except TimeoutError:
                 self.logger.info("Some sitemaps or search indexes did not arrive in time")
-            job.visit_order.hear(
-                hints.lastmods, hints.texts, heard=hints.heard, unread=hints.unread
-            )
+            job.visit_order.hear(hints.said)
         finally:
             for host in hosts:
                 frontier.resume(host)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import urljoin
@@ -17,9 +17,10 @@ from scrapy.http.request import NO_CALLBACK
 from dedup.revisits import section_of
 from dedup.scrapy.addresses import AddressPolicy
 from dedup.scrapy.internals.engine import download
-from dedup.scrapy.job.visit_order import VisitOrder
+from dedup.scrapy.job.visit_order import UNREAD, Said, VisitOrder
 from dedup.scrapy.middlewares.redirect import REDIRECT_STATUSES
-from dedup.scrapy.reading.search_index import index_addresses, spellings
+from dedup.scrapy.reading.pagefind import is_pagefind
+from dedup.scrapy.reading.search_index import MAX_PAGES, index_addresses, spellings
 from dedup.scrapy.robots_file import sitemaps_in_robots
 from dedup.scrapy.spiders.site_reader import SiteReader
 from dedup.urls.parts import host_of, redirect_target
@@ -31,6 +32,9 @@ _MAX_SITEMAPS = 50
 
 _MAX_PAGES = 20
 """Of a site, that are looked at for the addresses of search indexes: one of each section."""
+
+_MAX_FILES = 100
+"""Of search indexes of a site, beside fragments."""
 
 _MAX_CHARACTERS = 1_000_000
 """Of such a page; the addresses are in its head, or at its end."""
@@ -46,20 +50,10 @@ _Found = TypeVar("_Found")
 
 
 class SiteHints:
-    """Reads what sites say of their pages; what cannot be read is left out.
-
-    Attributes:
-        lastmods: the `lastmod` of pages that may be visited, by URL.
-        texts: fingerprints of their texts in search indexes, by URL.
-        heard: the hosts that were looked at for a search index as a whole.
-        unread: those with an index that may be read another time.
-    """
+    """Reads what sites say of their pages, which is `said`; what cannot be read is left out."""
 
     def __init__(self, crawler: Crawler, order: VisitOrder, reader: SiteReader) -> None:
-        self.lastmods: dict[str, str] = {}
-        self.texts: dict[str, str] = {}
-        self.heard: set[str] = set()
-        self.unread: set[str] = set()
+        self.said = Said()
         self._crawler = crawler
         self._order = order
         self._reader = reader
@@ -91,7 +85,7 @@ class SiteHints:
             if sitemap is None:
                 continue
             pairs = ((_absolute(url, page), at) for page, at in sitemap.lastmods.items())
-            self.lastmods |= await self._of_pages(dict(pairs))
+            self.said.lastmods |= await self._of_pages(dict(pairs))
             if sitemap.is_index:
                 listed = _joined(url, sitemap.urls[:_MAX_SITEMAPS])
                 queue += [each for each in listed if each not in queue]
@@ -115,7 +109,7 @@ class SiteHints:
                         break
                     looked_at.add(left[0])
                     await self._read_indexes_of(left[0], root, asked, texts)
-            self.heard.add(host)
+            self.said.heard.add(host)
 
     async def _read_indexes_of(
         self, url: str, root: str, asked: set[str], texts: dict[str, str]
@@ -129,16 +123,59 @@ class SiteHints:
             if asked.intersection(address.urls) or {*map(host_of, address.urls)} != {host}:
                 continue
             asked.update(address.urls)
-            files = [await self._answer(file, page.url) for file in address.urls]
-            bodies = [file.body for file in files if file is not None and file.status == _OK]
-            if len(bodies) == len(files):
-                reading = self._reader.read_search_index(b"\n".join(bodies), address.base)
-                if (found := await self._if_readable(reading, address.urls[0])) is not None:
-                    texts |= await self._of_pages(found, spellings)
-                    self.texts |= texts
-            elif not all(file is not None and file.status in (_OK, *_GONE) for file in files):
-                self.unread.add(host)
+            if is_pagefind(address.urls[0]):
+                await self._read_fragments(address.urls[0], asked, texts)
+            else:
+                found = await self._index_at(address.urls, address.base)
+                texts |= await self._of_pages(found, spellings)
+            self.said.texts |= texts
         return host
+
+    async def _read_fragments(self, entry: str, asked: set[str], texts: dict[str, str]) -> None:
+        """Add what Pagefind says of pages whose fragments were read before, or are new.
+
+        A part of the visits goes to the latter, until the next time if these are too few. An index
+        that was mostly made anew says nothing.
+        """
+        listed: dict[str, str] = {}
+        for language in await self._index_at([entry], entry):
+            asked.add(language)
+            fragments = await self._index_at([language], language)
+            listed |= fragments
+            if not fragments or len(asked) > _MAX_FILES or len(listed) > MAX_PAGES:
+                return
+        root, said = urljoin(entry, ".."), self.said
+        known = self._order.fragments_in(urljoin(entry, "fragment/"))
+        new = [each for each in listed if each not in known]
+        is_made_anew = None in known.values() or len(new) > len(listed) / 2
+        wanted = [] if is_made_anew else new[: self._order.max_fragments - said.n_fragments_read]
+        said.n_fragments_read += len(wanted)
+        pages = {each: known.get(each) or "" for each in listed if is_made_anew or each in known}
+        said.fragments |= pages
+        said.fragments_gone |= known.keys() - listed.keys()
+        below = dict.fromkeys(self._order.pages_below(root), UNREAD)
+        said.remade.update(below if is_made_anew else ())
+        read_before = {page: listed[each] for each, page in pages.items() if page}
+        texts |= {**below, **texts, **await self._of_pages(read_before, spellings)}
+
+        async def read(fragment: str) -> None:
+            page = next(iter(await self._index_at([fragment], fragment)), "")
+            said.fragments[fragment] = page
+            if page.startswith(root):
+                texts.update(await self._of_pages({page: listed[fragment]}, spellings))
+
+        await asyncio.gather(*map(read, wanted))
+
+    async def _index_at(self, urls: Sequence[str], base: str) -> dict[str, str]:
+        """What an index says, which may be in several files; nothing, if it cannot be read."""
+        files = [await self._answer(url, base) for url in urls]
+        bodies = [file.body for file in files if file is not None and file.status == _OK]
+        if len(bodies) == len(files):
+            reading = self._reader.read_search_index(b"\n".join(bodies), base)
+            return await self._if_readable(reading, urls[0]) or {}
+        if not all(file is not None and file.status in (_OK, *_GONE) for file in files):
+            self.said.unread.add(host_of(urls[0]))
+        return {}
 
     async def _of_pages(
         self, values: Mapping[str, str], spelt_as: Callable[[str], list[str]] = lambda url: [url]
