@@ -10,6 +10,7 @@ import pytest
 from xxhash import xxh3_64_hexdigest
 
 from tests.pagefind import fragment, listing
+from tests.with_constants import with_constants
 
 if TYPE_CHECKING:
     from tests.crawler.conftest import Crawler, WebSite
@@ -24,6 +25,8 @@ class Manual:
         texts: by the path of each page.
         languages: of its index.
         addresses: of pages in the index, if they are others than their own.
+        head: more of what is in the head of each page.
+        generator: the version of it, of which the digests are made, too.
         read: the pages whose fragments the last refresh has read, in their order.
         visited: the pages that it has visited.
         trust: how many of the pages that were named had changed, until now, and how many had not.
@@ -36,6 +39,7 @@ class Manual:
         }
         self.languages = ["en_1"]
         self.addresses: dict[str, str] = {}
+        self.head = self.generator = ""
         self._crawl, self._site, self._make = crawl, site, make
         self._fragments: dict[str, str] = {}
         self._publish()
@@ -45,11 +49,11 @@ class Manual:
 
     def _publish(self) -> None:
         names = {
-            f"en_{xxh3_64_hexdigest(f'{page}: {text}'.encode())[:7]}": page
+            f"en_{xxh3_64_hexdigest(f'{page}: {text}{self.generator}'.encode())[:7]}": page
             for page, text in self.texts.items()
         }
         languages = {str(n): {"hash": each} for n, each in enumerate(self.languages)}
-        head = f"<script src='{_FOLDER}pagefind-ui.js'></script>"
+        head = f"<script src='{_FOLDER}pagefind-ui.js'></script>{self.head}"
         page, answer = self._make.page, self._make.Answer
         routes = {name: page(text, *self.texts, head=head) for name, text in self.texts.items()}
         entry = json.dumps({"languages": languages}).encode()
@@ -122,7 +126,8 @@ def test_fragments_that_were_new_before_all_pages_were_visited_say_nothing(
     assert manual.read == []
     manual.refresh("/docs/8/")
     assert manual.read == ["/docs/8/"]
-    manual.refresh(*manual.texts)  # by a new version of the generator, say
+    manual.generator = "2"
+    manual.refresh(max_pages=13)
     assert manual.read == []
     assert manual.trust == (2, 0)
 
@@ -135,12 +140,30 @@ def test_fragments_tell_of_pages_below_the_folder_of_their_index(manual: Manual)
     assert {*manual.rows.values()} == {"text ?"}
 
 
-@pytest.mark.parametrize("languages", [["en_1", "zh_1"], [f"en_{n}" for n in range(200)]])
+def test_another_search_index_that_has_the_texts_counts_more(
+    manual: Manual, site: WebSite, make: SimpleNamespace
+) -> None:
+    manual.head = "<script>base_url = '/docs/'</script>"
+    for n_refreshes, text in enumerate(["text", "text", "another text"]):
+        docs = [{"location": f"{n}/", "text": text} for n in range(12)]
+        index = make.Answer(json.dumps({"docs": docs}).encode(), 200, "application/json")
+        site.routes["/docs/search/search_index.json"] = index
+        before = manual.trust
+        manual.refresh(max_pages=13)
+        has_other = n_refreshes != 1  # the first time, another index
+        assert (manual.trust != before) == has_other
+
+
+@pytest.mark.parametrize(
+    ("languages", "most"),
+    [(["en_1", "zh_1"], 99), (["en_1"], 12), ([f"en_{n}" for n in range(200)], 99)],
+)
 def test_an_index_that_cannot_be_read_as_a_whole_says_nothing(
-    manual: Manual, site: WebSite, languages: list[str]
+    manual: Manual, site: WebSite, languages: list[str], most: int
 ) -> None:
     manual.languages = languages
-    manual.refresh("/docs/4/")
+    python = with_constants({"spiders.site_hints.MAX_PAGES": most})
+    manual.refresh("/docs/4/", python=python, max_pages=8)
     assert manual.read == []
     assert len([each for each in site.asked if each.startswith(_FOLDER)]) < 120
     manual.languages = ["en_1"]

@@ -178,8 +178,7 @@ class VisitOrder:
         """
         stored = self._store.refreshes.lastmods
         known = stored.known()
-        has_index = set(map(host_of, (*said.texts, *said.fragments)))
-        without = said.heard - said.unread - has_index
+        without = said.heard - said.unread - set(map(host_of, said.texts))
         stored.drop(said.fragments_gone)
         stored.add(
             (url, value)
