@@ -455,16 +455,25 @@ def test_numbers_of_some_pages_of_a_small_site_are_told(
         ("4.{price} stars · {n} reviews", "300", "299"),
     ],
 )
+@pytest.mark.parametrize("is_in_text", [True, False])
 def test_what_differs_beside_a_counter_that_grows_on_most_pages_is_told(
-    store: JobStore, tmp_path: Path, clock: Iterator[float], line: str, then: str, now: str
+    store: JobStore,
+    tmp_path: Path,
+    clock: Iterator[float],
+    line: str,
+    then: str,
+    now: str,
+    *,
+    is_in_text: bool,
 ) -> None:
     topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
 
     def page(topic: str, at: float, n: object, **values: object) -> Page:
-        stock = "Sold" if topic in {"af", "cj", "di", "dj"} else "In stock"
+        stock = "Sold" if topic[1] in "ij" else "In stock"
         own = line.format_map({"price": 40, "stock": stock, "n": n, **values})
         texts = [*_own(topic), own]
-        return _page(topic, "".join(f"<p>{each}</p>" for each in texts), texts, at)
+        body = "".join(f"<p>{each}</p>" for each in texts)
+        return _page(topic, body, texts if is_in_text else _own(topic), at)
 
     numbers = _crawled(store, {t: page(t, 500.0, at or then) for at, t in enumerate(topics)})
     changed: dict[str, dict[str, object]] = {"af": {"price": 35}, "bf": {"price": 41}}
@@ -490,8 +499,9 @@ def test_what_differs_beside_a_counter_that_grows_on_most_pages_is_told(
         ("300 views", "299 views"),
     ],
 )
+@pytest.mark.parametrize("n_others", [23, 1])
 def test_counters_that_are_written_otherwise_are_no_changes(
-    store: JobStore, tmp_path: Path, clock: Iterator[float], then: str, now: str
+    store: JobStore, tmp_path: Path, clock: Iterator[float], then: str, now: str, n_others: int
 ) -> None:
     topics = [f"{one}{two}" for one in "abcd" for two in "efghij"]
 
@@ -500,7 +510,8 @@ def test_counters_that_are_written_otherwise_are_no_changes(
         return _page(topic, "".join(f"<p>{each}</p>" for each in texts), texts, at)
 
     old = {topic: f"{at + 2} views" for at, topic in enumerate(topics)} | {"ae": then}
-    new = {topic: f"{at + 9} views" for at, topic in enumerate(topics)} | {"ae": now}
+    new = {topic: f"{at + 9} views" for at, topic in enumerate(topics[: n_others + 1])}
+    new["ae"] = now
     numbers = _crawled(store, {topic: page(topic, 500.0, line) for topic, line in old.items()})
     store.refreshes.begin()
     for topic, line in new.items():
