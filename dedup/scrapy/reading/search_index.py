@@ -45,13 +45,13 @@ _BESIDE = {
         r"libs/gitbook-[^/]*/js/plugin-search\.js": "search_index.json",  # bookdown
         r"pagefind/(?:pagefind[\w.-]*\.(?:js|css))?": _OF_PAGEFIND,
         r"_pagefind/(?:pagefind[\w.-]*\.(?:js|css))?": f"_{_OF_PAGEFIND}",
+        r"_astro/[^/]*": _OF_PAGEFIND,  # if it has one: its scripts alone tell
     }.items()
 }
 """By the end of the address of a script, from the root."""
 
 _HAS_PAGEFIND = "data-pagefind-"
-_ASTRO = re.compile(r"((?:.*/)?)_astro/.*")
-"""Pages of Starlight have that attribute, and no address of a script of Pagefind."""
+"""An attribute that pages have if their site has such an index, somewhere."""
 
 _IS_INDEX = re.compile(r"(?:[^/]*search[-_.]?(?:index|data)[^/]*\.js(?:on)?|search\.json)", re.I)
 """File names that pages have: Docsy, pkgdown, mdBook since 0.5."""
@@ -107,21 +107,18 @@ def index_addresses(html: str, url: str) -> list[IndexAddress]:
     """
     found = [(root, _INDEXES[a or b or c]) for a, b, c, root in _NAMED.findall(html)]
     scripts: dict[str, str] = {}
-    has_pagefind = _HAS_PAGEFIND in html
     for quoted in _QUOTED.findall(html):
         address = quoted.partition("?")[0]
         for end, index in _BESIDE.items():
             if beside := end.fullmatch(address):
                 found.append((beside[1], index))
-        if has_pagefind and (beside := _ASTRO.fullmatch(address)):
-            found.append((beside[1], _OF_PAGEFIND))
         name = address.rpartition("/")[2]
         if _IS_INDEX.fullmatch(name):
             found.append((address, ""))
         if _SCRIPT.fullmatch(name):
             with suppress(ValueError):
                 scripts[name.partition(".")[0]] = urljoin(url, address)
-    if has_pagefind and not any(index.endswith(ENTRY) for _, index in found):
+    if _HAS_PAGEFIND in html and not any(index.endswith(ENTRY) for _, index in found):
         found.append(("/", _OF_PAGEFIND))
     addresses: dict[IndexAddress, None] = {}
     if scripts.keys() == {"main", "runtime~main"} and _IS_DOCUSAURUS in html:

@@ -76,7 +76,8 @@ def test_a_listing_has_a_bound():
         ('{bundlePath:"/docs/pagefind/"}', "/docs/pagefind/"),
         ('<main data-pagefind-body><link href="/docs/_astro/a.css">', "/docs/pagefind/"),
         ('<main data-pagefind-body="" class="a">', "/pagefind/"),
-        ('<link href="/docs/_astro/a.css">', None),
+        ('<link href="/docs/_astro/a.css">', "/docs/pagefind/"),
+        ('<link href="/docs/astro/a.css">', None),
     ],
 )
 def test_pages_lead_to_pagefind(html, found):
