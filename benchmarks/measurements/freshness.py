@@ -74,11 +74,11 @@ _HOST = "example.com"
 _DAY = 86_400.0
 """Between two commits."""
 
-_PARTS, _LEAST_VISITS, _PART_FOR_FRAGMENTS = 10, 4, 4
+_PARTS, _LEAST_VISITS, _PART_FOR_FRAGMENTS = 10, 4, 2
 """As `dedup.scrapy.job.visit_order` has them."""
 
-_UNREAD = 2
-"""What a site is taken to say of a page whose fragment has not been read."""
+_UNREAD, _GONE = 2, 4
+"""What a site is taken to say of a page whose fragment has not been read, or is another one."""
 
 Texts = NDArray[np.uint64]
 """A row for each page, a column for each commit: a number for its text; 0: it is not there.
@@ -180,12 +180,15 @@ class Replay:
         listed = self.said[is_fragment].tolist()
         new = [each for each in listed if each not in self.fragments]
         is_made_anew = len(new) > len(listed) / 2
-        wanted = [] if is_made_anew else new[:most]
+        n_changed = 1 + sum(each.named_changed for each in self.trust.values())
+        n_same = sum(each.named_same for each in self.trust.values())
+        wanted = [] if is_made_anew else new[: round(most * n_changed / (n_changed + n_same))]
         self.fragments |= dict.fromkeys(new if is_made_anew else wanted, not is_made_anew)
         is_read = np.array([self.fragments.get(each, False) for each in listed])
         self.said[is_fragment] *= is_read
+        self.told[self.told == _GONE] = 0
         is_silent = (self.said == 0) & (self.texts[:, now] != 0)
-        self.said[is_silent] = _UNREAD
+        self.said[is_silent] = np.where(self.told[is_silent] % 2 == 1, _GONE, _UNREAD)
         if is_made_anew:
             self.told[is_fragment | is_silent] = 0
         return len(wanted)

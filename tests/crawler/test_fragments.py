@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +28,15 @@ class Manual:
         addresses: of pages in the index, if they are others than their own.
         head: more of what is in the head of each page.
         generator: the version of it, of which the digests are made, too.
+        salted: more of which the digests of pages are made.
+        failing: the statuses of the fragments of pages that cannot be had; "": of the index.
+        hanging: the page whose fragment does not come.
+        folder: of the index.
         read: the pages whose fragments the last refresh has read, in their order.
         visited: the pages that it has visited.
         trust: how many of the pages that were named had changed, until now, and how many had not.
         rows: what is known of each page.
+        n_fragments: of how many fragments something is known.
     """
 
     def __init__(self, crawl: Crawler, site: WebSite, make: SimpleNamespace) -> None:
@@ -39,7 +45,10 @@ class Manual:
         }
         self.languages = ["en_1"]
         self.addresses: dict[str, str] = {}
-        self.head = self.generator = ""
+        self.head = self.generator = self.hanging = ""
+        self.salted: dict[str, str] = {}
+        self.failing: dict[str, int] = {}
+        self.folder = _FOLDER
         self._crawl, self._site, self._make = crawl, site, make
         self._fragments: dict[str, str] = {}
         self._publish()
@@ -48,26 +57,35 @@ class Manual:
         assert self.read == []  # there is nothing to compare with
 
     def _publish(self) -> None:
-        names = {
-            f"en_{xxh3_64_hexdigest(f'{page}: {text}{self.generator}'.encode())[:7]}": page
-            for page, text in self.texts.items()
-        }
+        names = {self._name_of(page): page for page in self.texts}
         languages = {str(n): {"hash": each} for n, each in enumerate(self.languages)}
-        head = f"<script src='{_FOLDER}pagefind-ui.js'></script>{self.head}"
+        head = f"<script src='{self.folder}pagefind-ui.js'></script>{self.head}"
         page, answer = self._make.page, self._make.Answer
         routes = {name: page(text, *self.texts, head=head) for name, text in self.texts.items()}
         entry = json.dumps({"languages": languages}).encode()
-        routes[f"{_FOLDER}pagefind-entry.json"] = answer(entry, 200, "application/json")
+        status = self.failing.get("", 200)
+        routes[f"{self.folder}pagefind-entry.json"] = answer(entry, status, "application/json")
         for each in self.languages:
             is_there = each.startswith("en")
             body = answer(listing(*names), 200 if is_there else 404, None)
-            routes[f"{_FOLDER}pagefind.{each}.pf_meta"] = body
+            routes[f"{self.folder}pagefind.{each}.pf_meta"] = body
         for name, of in names.items():
-            address = f"{_FOLDER}fragment/{name}.pf_fragment"
+            address = f"{self.folder}fragment/{name}.pf_fragment"
             self._fragments[address] = of
             url = self.addresses.get(of, of.removeprefix("/docs"))
-            routes[address] = answer(fragment(url, self.texts[of]), 200, None)
+            told = answer(fragment(url, self.texts[of]), self.failing.get(of, 200), None)
+            routes[address] = self._never if of == self.hanging else told
         self._site.routes |= routes
+
+    def _name_of(self, page: str) -> str:
+        """Of the fragment of a page."""
+        text = (page, self.texts[page], self.generator, self.salted.get(page, ""))
+        return f"en_{xxh3_64_hexdigest(' '.join(text).encode())[:7]}"
+
+    @staticmethod
+    def _never(handler: Any) -> bytes:
+        time.sleep(3)
+        return b""
 
     def refresh(self, *changed: str, **budget: Any) -> None:
         """Give pages another text, and visit eight pages, unless the budget is another."""
@@ -82,6 +100,8 @@ class Manual:
         self.visited = {each for each in asked if each in self.texts}
         counts = "SELECT sum(named_changed), sum(named_same) FROM lastmods"
         (self.trust,) = crawled.rows(counts)
+        n_fragments = "SELECT count(*) FROM lastmods WHERE url LIKE '%fragment%'"
+        (self.n_fragments,) = crawled.rows(n_fragments)
         self.rows = {
             "/" + url.removeprefix(self._site.url): value
             for url, value in crawled.rows(
@@ -109,11 +129,23 @@ def test_more_new_fragments_than_a_part_of_the_budget_are_read_the_next_time(
     manual: Manual,
 ) -> None:
     changed = {f"/docs/{n}/" for n in range(4)}
-    manual.refresh(*changed)
+    manual.refresh(*changed, max_pages=4)
     first = manual.read
-    manual.refresh()
+    manual.refresh(max_pages=4)
     assert len(first) == len(manual.read) == 2
     assert {*first, *manual.read} == changed
+
+
+def test_a_page_whose_fragment_has_gone_is_named_once(manual: Manual) -> None:
+    """Though the new one is read later."""
+    manual.refresh("/docs/3/", "/docs/4/")
+    manual.failing = {"/docs/3/": 503}
+    manual.refresh("/docs/3/", "/docs/4/", max_pages=12)
+    assert {"/docs/3/", "/docs/4/"} < manual.visited
+    manual.failing = {}
+    manual.refresh(max_pages=13)
+    assert manual.read == ["/docs/3/"]
+    assert manual.trust == (4, 0)
 
 
 def test_fragments_that_were_new_before_all_pages_were_visited_say_nothing(
@@ -152,6 +184,69 @@ def test_another_search_index_that_has_the_texts_counts_more(
         manual.refresh(max_pages=13)
         has_other = n_refreshes != 1  # the first time, another index
         assert (manual.trust != before) == has_other
+
+
+def test_fragments_that_fail_are_read_the_next_time(manual: Manual) -> None:
+    manual.failing = {"/docs/3/": 503, "/docs/4/": 404}
+    manual.refresh("/docs/3/", "/docs/4/", "/docs/5/")
+    assert {*manual.read} == {"/docs/3/", "/docs/4/", "/docs/5/"}
+    manual.failing = {}
+    manual.refresh()
+    assert manual.read == ["/docs/3/"]  # a page of which the other is, too, is not known
+
+
+def test_fragments_that_do_not_arrive_leave_the_others_and_the_sitemap(
+    manual: Manual, site: WebSite
+) -> None:
+    manual.hanging = "/docs/3/"
+    python = with_constants({"spiders.site_hints._FRAGMENT_SECONDS": 0.5})
+    manual.refresh("/docs/3/", "/docs/4/", python=python, max_pages=8)
+    assert {*manual.read} == {"/docs/3/", "/docs/4/"}
+    assert "/docs/4/" in manual.visited
+    assert "/sitemap.xml" in site.asked
+    assert len(manual.visited) == 7
+
+
+def test_an_index_that_names_pages_that_have_not_changed_is_believed_less(manual: Manual) -> None:
+    n_read = []
+    for generator in range(6):
+        manual.salted = {f"/docs/{n}/": str(generator) for n in range(4)}
+        manual.refresh(max_pages=12)
+        n_read.append(len(manual.read))
+    assert n_read[0] == 4
+    assert n_read[-1] <= 1
+
+
+def test_fragments_of_an_index_that_was_moved_are_forgotten(manual: Manual) -> None:
+    manual.folder = "/docs/_pagefind/"
+    for _ in range(2):
+        manual.refresh()
+        assert manual.read == []
+    assert manual.n_fragments == 13
+    manual.refresh("/docs/8/")
+    assert manual.read == ["/docs/8/"]
+
+
+@pytest.mark.parametrize("status", [404, 500])
+def test_an_index_that_is_not_there_leaves_the_sitemap(
+    manual: Manual, site: WebSite, status: int
+) -> None:
+    def publish(date: str) -> None:
+        dates = dict.fromkeys(manual.texts, "2026-01-01") | {"/docs/5/": date}
+        entries = (f"<url><loc>{n}</loc><lastmod>{at}</lastmod></url>" for n, at in dates.items())
+        site.routes["/sitemap.xml"] = f"<urlset>{''.join(entries)}</urlset>".encode()
+
+    manual.refresh("/docs/7/")
+    manual.failing = {"": status}
+    publish("2026-01-01")
+    manual.refresh(max_pages=2)
+    publish("2026-01-02")
+    manual.refresh("/docs/5/", max_pages=2)
+    assert ("/docs/5/" in manual.visited) == (status == 404)
+    manual.failing = {}
+    manual.refresh("/docs/6/")
+    assert {"/docs/6/"} <= {*manual.read} <= {"/docs/5/", "/docs/6/"}
+    assert manual.trust[1] == 0
 
 
 @pytest.mark.parametrize(

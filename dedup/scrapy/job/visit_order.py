@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from urllib.parse import urlsplit
 
-from dedup.revisits import Schedule, instant, odds_of, section_of, trust_in_sections
+from dedup.revisits import Schedule, Trust, instant, odds_of, section_of, trust_in_sections
 from dedup.scrapy.frontier.request_queue import RequestQueue
+from dedup.scrapy.reading.pagefind import is_pagefind
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
 from dedup.store.sql.lastmods import FORGOTTEN, OF_INDEX, is_of_index
@@ -29,14 +30,15 @@ _HEARD = "heard"
 _LEAST_VISITS = 4
 """In a part: a polite crawl has about as many requests in flight at a host."""
 
-_PART_FOR_FRAGMENTS = 4
-"""One in so many visits, at most, is of a fragment instead of a page: it tells of one."""
+_PART_FOR_FRAGMENTS = 2
+"""One in so many visits, at most, is of a fragment instead of a page: the others are of such pages.
+"""
 
 _MAX_FRAGMENTS = 100
 """If the number of visits is not limited."""
 
 UNREAD = "?"
-"""In place of the page of a fragment that was not read, or of the fragment of a page."""
+"""In place of the page of a fragment, or of the fragment of a page, that is not known."""
 
 
 @dataclass
@@ -45,12 +47,13 @@ class Said:
 
     Attributes:
         lastmods: of pages that may be visited, by URL.
-        texts: fingerprints of their texts in search indexes, by URL.
+        texts: fingerprints of their texts in search indexes, by URL; "": another one than before.
         remade: those of them that are not to be compared with what was said before.
         heard: the hosts that were looked at for a search index as a whole.
         unread: those with an index that may be read another time.
-        fragments: of Pagefind, by URL, each with the URL of its page; "": it was not read.
-        fragments_gone: those that were there before.
+        listed: the URLs of the fragments of Pagefind.
+        fragments: those of them that need not be read another time, each with the URL of its page;
+            "": that is not known.
         n_fragments_read: each took the place of a visit.
     """
 
@@ -59,8 +62,8 @@ class Said:
     remade: set[str] = field(default_factory=set)
     heard: set[str] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
+    listed: set[str] = field(default_factory=set)
     fragments: dict[str, str] = field(default_factory=dict)
-    fragments_gone: set[str] = field(default_factory=set)
     n_fragments_read: int = 0
 
 
@@ -127,8 +130,17 @@ class VisitOrder:
 
     @cached_property
     def _indexed(self) -> set[str]:
-        known = self._store.refreshes.lastmods.known()
-        return {host_of(url) for url, value in known.items() if is_of_index(value)}
+        return {host_of(url) for url, value in self._known.items() if is_of_index(value)}
+
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        """What sites said before."""
+        return self._store.refreshes.lastmods.known()
+
+    @cached_property
+    def _trust(self) -> dict[str, Trust]:
+        """How often it was true."""
+        return self._store.refreshes.lastmods.counts()
 
     def sections_without(self, texts: Iterable[str], host: str) -> list[str]:
         """The shortest URL of each section of a host that has none of these pages.
@@ -153,22 +165,27 @@ class VisitOrder:
             found[host_of(url)][section_of(url)].append(url)
         return found
 
-    @property
-    def max_fragments(self) -> int:
-        """How many fragments may be read to learn which pages have another text."""
-        return self._max_visits // _PART_FOR_FRAGMENTS if self._max_visits else _MAX_FRAGMENTS
+    def max_fragments_below(self, root: str) -> int:
+        """How many fragments may be read to learn which pages below `root` have another text.
+
+        As far as pages that were named there had changed.
+        """
+        trust = [each for url, each in self._trust.items() if url.startswith(root)]
+        n_changed = 1 + sum(each.named_changed for each in trust)
+        n_same = sum(each.named_same for each in trust)
+        most = self._max_visits // _PART_FOR_FRAGMENTS if self._max_visits else _MAX_FRAGMENTS
+        return round(most * n_changed / (n_changed + n_same))
 
     def fragments_in(self, folder: str) -> dict[str, str | None]:
         """The fragments that a folder had, by URL, each with the page that it is of.
 
-        "": it was not read. None: all pages were visited since, and which fragments are new to
+        "": that is not known. None: all pages were visited since, and which fragments are new to
         these is not known.
         """
-        known = self._store.refreshes.lastmods.known()
-        found = {url: value for url, value in known.items() if url.startswith(folder)}
         return {
             url: None if value in FORGOTTEN else value.removeprefix(OF_INDEX).removeprefix(UNREAD)
-            for url, value in found.items()
+            for url, value in self._known.items()
+            if url.startswith(folder)
         }
 
     def hear(self, said: Said) -> None:
@@ -177,15 +194,16 @@ class VisitOrder:
         What an index says of a page counts more, and alone as long as its host has one.
         """
         stored = self._store.refreshes.lastmods
-        known = stored.known()
+        known = self._known | dict.fromkeys(said.remade & self._known.keys(), OF_INDEX)
         without = said.heard - said.unread - set(map(host_of, said.texts))
-        stored.drop(said.fragments_gone)
+        hosts = set(map(host_of, said.listed))
+        fragments = {url for url in known if is_pagefind(url) and host_of(url) in hosts}
+        stored.drop(fragments - said.listed)
         stored.add(
             (url, value)
             for url, page in said.fragments.items()
             if known.get(url) != (value := OF_INDEX + (page or UNREAD))
         )
-        known |= dict.fromkeys(said.remade & known.keys(), OF_INDEX)
         if self._max_visits:
             self._max_visits -= said.n_fragments_read
         self._told = {url: OF_INDEX + text for url, text in said.texts.items()}
@@ -204,7 +222,7 @@ class VisitOrder:
             if known[url] not in FORGOTTEN
         }
         self._named = {url for url, is_named in named.items() if is_named}
-        self._schedule.hear(odds_of(named, trust_in_sections(stored.counts()), section_of))
+        self._schedule.hear(odds_of(named, trust_in_sections(self._trust), section_of))
         stored.drop(self._told.keys() & known.keys() - same_kind.keys())
         stored.add((url, value) for url, value in self._told.items() if url not in named)
         self._store.set_meta(_HEARD, "\n".join(sorted(self._heard | said.heard)))

@@ -49,20 +49,24 @@ def read_pagefind(body: bytes, url: str) -> dict[str, str]:
     """
     if url.endswith(ENTRY):
         languages = _members(_json(body).get("languages"))
-        names = [str(_members(each).get("hash")) for each in languages.values()]
+        names = [_members(each).get("hash") for each in languages.values()]
         return {
             urljoin(url, f"pagefind.{name}.pf_meta"): name
             for name in names
-            if _NAME.fullmatch(name)
+            if isinstance(name, str) and _NAME.fullmatch(name)
         }
     content = _unpacked(body)
     if url.endswith("_meta"):
         found = (name.decode() for name in _PAGE.findall(content))
         return {urljoin(url, f"fragment/{name}.pf_fragment"): name for name in found}
     page = _json(content).get("url")
-    if not isinstance(page, str):
+    if not isinstance(page, str) or not page.isprintable():
         raise ValueError("a fragment without a URL")
-    return {urljoin(urljoin(url, "../../"), page.removeprefix("/")): url.rpartition("/")[2]}
+    return {urljoin(urljoin(url, "../../"), page.removeprefix("/")): _name_of(url)}
+
+
+def _name_of(fragment: str) -> str:
+    return fragment.rpartition("/")[2].removesuffix(".pf_fragment")
 
 
 def _json(text: bytes) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ _INDEXES = {
 
 _OF_PAGEFIND = f"pagefind/{ENTRY}"
 
-_QUOTED = re.compile(r"""["']([^"'<>\s]{1,500})["']""")
+_QUOTED = re.compile(r"""["'`=]([^"'`<>\s]{1,500})(?=["'`>\s])""")
 _BESIDE = {
     re.compile(rf"((?:.*/)?){end}"): index
     for end, index in {

@@ -202,6 +202,8 @@ class PageSpider(Spider):
             except TimeoutError:
                 self.logger.info("Some sitemaps or search indexes did not arrive in time")
             job.visit_order.hear(hints.said)
+            if self.max_pages:
+                self._n_pages += hints.said.n_fragments_read
         finally:
             for host in hosts:
                 frontier.resume(host)

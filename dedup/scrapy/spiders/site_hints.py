@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import urljoin
@@ -36,6 +38,10 @@ _MAX_PAGES = 20
 _MAX_FILES = 100
 """Of search indexes of a site, beside fragments."""
 
+_FRAGMENTS_AT_ONCE = 4
+_FRAGMENT_SECONDS = 15.0
+"""For the answer to each."""
+
 _MAX_CHARACTERS = 1_000_000
 """Of such a page; the addresses are in its head, or at its end."""
 
@@ -57,6 +63,8 @@ class SiteHints:
         self._crawler = crawler
         self._order = order
         self._reader = reader
+        self._asked: defaultdict[str, set[str]] = defaultdict(set)
+        """The files of indexes that were asked for, by host."""
         self._some_sites = asyncio.Semaphore(crawler.settings.getint("CONCURRENT_REQUESTS"))
         """The downloader bounds the connections of a host alone."""
 
@@ -70,8 +78,9 @@ class SiteHints:
 
     async def _read_site(self, root: str, starts: Iterable[str]) -> None:
         async with self._some_sites:
-            await self._read_indexes(root, starts)
-            await self._read_sitemaps(urljoin(root, "/robots.txt"))
+            await asyncio.gather(
+                self._read_indexes(root, starts), self._read_sitemaps(urljoin(root, "/robots.txt"))
+            )
 
     async def _read_sitemaps(self, robots: str) -> None:
         """The sitemaps that a robots.txt names; if it names none, /sitemap.xml is tried."""
@@ -91,80 +100,106 @@ class SiteHints:
                 queue += [each for each in listed if each not in queue]
 
     async def _read_indexes(self, root: str, starts: Iterable[str]) -> None:
-        """The search indexes of the start pages, and of other sections.
+        """Read the search indexes of the start pages, and of other sections.
 
         A site that has told nothing yet is looked at as a whole: a start page may have none.
         """
-        asked: set[str] = set()
-        texts: dict[str, str] = {}
         pages = list({section_of(url): url for url in starts}.values())[:_MAX_PAGES]
-        hosts = [await self._read_indexes_of(url, root, asked, texts) for url in pages]
+        hosts = [await self._read_indexes_of(url, root) for url in pages]
         for host in dict.fromkeys(filter(None, hosts)):
-            if texts or self._order.may_have_index(host):
+            if host in map(host_of, self.said.texts) or self._order.may_have_index(host):
                 looked_at: set[str] = set()
                 while len(looked_at) < _MAX_PAGES:
-                    sections = self._order.sections_without(texts, host)  # an index may have more
-                    left = [url for url in sections if url not in looked_at]
+                    sections = self._order.sections_without(self.said.texts, host)
+                    left = [url for url in sections if url not in looked_at]  # an index has more
                     if not left:
                         break
                     looked_at.add(left[0])
-                    await self._read_indexes_of(left[0], root, asked, texts)
+                    await self._read_indexes_of(left[0], root)
             self.said.heard.add(host)
 
-    async def _read_indexes_of(
-        self, url: str, root: str, asked: set[str], texts: dict[str, str]
-    ) -> str:
-        """Add what the indexes of a page say; return its host, which may be another; "": none."""
+    async def _read_indexes_of(self, url: str, root: str) -> str:
+        """Read the indexes of a page; return its host, which may be another; "": none."""
         page = await self._fetched(url, root)
         if not isinstance(page, HtmlResponse):
             return ""
         host = host_of(page.url)  # with `www.`, where the start URL redirects there
+        asked = self._asked[host]
         for address in index_addresses(page.text[:_MAX_CHARACTERS], page.url):
             if asked.intersection(address.urls) or {*map(host_of, address.urls)} != {host}:
                 continue
             asked.update(address.urls)
             if is_pagefind(address.urls[0]):
-                await self._read_fragments(address.urls[0], asked, texts)
+                await self._read_fragments(address.urls[0])
             else:
-                found = await self._index_at(address.urls, address.base)
-                texts |= await self._of_pages(found, spellings)
-            self.said.texts |= texts
+                told = await self._index_at(address.urls, address.base)
+                found = await self._of_pages(told, spellings)
+                self.said.texts.update(found)
         return host
 
-    async def _read_fragments(self, entry: str, asked: set[str], texts: dict[str, str]) -> None:
-        """Add what Pagefind says of pages whose fragments were read before, or are new.
+    async def _read_fragments(self, entry: str) -> None:
+        """Hear of pages whose fragments are new, or have gone, and that the others are as before.
 
-        A part of the visits goes to the latter, until the next time if these are too few. An index
-        that was mostly made anew says nothing.
+        Of those that are new as many are read, in place of visits, as the budget has, and as far as
+        such pages had changed. If most are new, the index was made anew, and says nothing.
         """
+        said, root, listed = self.said, urljoin(entry, ".."), await self._fragments_listed(entry)
+        if not listed:
+            return
+        known = self._order.fragments_in(urljoin(entry, "fragment/"))
+        new = [each for each in listed if each not in known]
+        is_made_anew = None in known.values() or 2 * len(new) > len(listed)
+        said.listed |= listed.keys()
+        said.fragments |= {each: known.get(each) or "" for each in listed.keys() - new}
+        names = {page: listed.get(each, "") for each, page in known.items() if page}
+        read_before = await self._of_pages(names, spellings)
+        below = dict.fromkeys(self._order.pages_below(root), UNREAD)
+        for url, name in (below | read_before).items():
+            said.texts.setdefault(url, name)  # another index has the text itself
+        if is_made_anew:
+            said.fragments |= dict.fromkeys(new, "")
+            said.remade.update(below)
+            return
+
+        async def read(fragment: str) -> None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_FRAGMENT_SECONDS):
+                    answer = await self._answer(fragment, entry)
+                    if answer is None:
+                        return
+                    said.n_fragments_read += 1
+                    if answer.status == _OK:
+                        page = await self._page_of(answer.body, fragment, root)
+                        found = await self._of_pages({page: listed[fragment]}, spellings)
+                        said.fragments[fragment] = page
+                        said.texts.update(found)
+                    elif answer.status in _GONE:
+                        said.fragments[fragment] = ""
+
+        limit = self._order.max_fragments_below(root)
+        for start in range(0, len(new), _FRAGMENTS_AT_ONCE):
+            left = max(limit - said.n_fragments_read, 0)
+            if not left:
+                break
+            await asyncio.gather(*map(read, new[start : start + min(left, _FRAGMENTS_AT_ONCE)]))
+
+    async def _fragments_listed(self, entry: str) -> dict[str, str]:
+        """The names of the fragments of an index, by URL; none, if not all of them are told."""
         listed: dict[str, str] = {}
+        asked = self._asked[host_of(entry)]
         for language in await self._index_at([entry], entry):
             asked.add(language)
             fragments = await self._index_at([language], language)
             listed |= fragments
             if not fragments or len(asked) > _MAX_FILES or len(listed) > MAX_PAGES:
-                return
-        root, said = urljoin(entry, ".."), self.said
-        known = self._order.fragments_in(urljoin(entry, "fragment/"))
-        new = [each for each in listed if each not in known]
-        is_made_anew = None in known.values() or len(new) > len(listed) / 2
-        wanted = [] if is_made_anew else new[: self._order.max_fragments - said.n_fragments_read]
-        said.n_fragments_read += len(wanted)
-        pages = {each: known.get(each) or "" for each in listed if is_made_anew or each in known}
-        said.fragments |= pages
-        said.fragments_gone |= known.keys() - listed.keys()
-        below = dict.fromkeys(self._order.pages_below(root), UNREAD)
-        said.remade.update(below if is_made_anew else ())
-        read_before = {page: listed[each] for each, page in pages.items() if page}
-        texts |= {**below, **texts, **await self._of_pages(read_before, spellings)}
+                return {}
+        return listed
 
-        async def read(fragment: str) -> None:
-            page = next(iter(await self._index_at([fragment], fragment)), "")
-            said.fragments[fragment] = page
-            if page.startswith(root):
-                texts.update(await self._of_pages({page: listed[fragment]}, spellings))
-
-        await asyncio.gather(*map(read, wanted))
+    async def _page_of(self, body: bytes, fragment: str, root: str) -> str:
+        """The URL of the page that a fragment is of; "": it is none below `root`."""
+        found = await self._if_readable(self._reader.read_search_index(body, fragment), fragment)
+        page = next(iter(found or ()), "")
+        return page if page.startswith(root) else ""
 
     async def _index_at(self, urls: Sequence[str], base: str) -> dict[str, str]:
         """What an index says, which may be in several files; nothing, if it cannot be read."""

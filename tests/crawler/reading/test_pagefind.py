@@ -55,6 +55,8 @@ def test_files_that_the_server_has_sent_as_compressed_are_read():
         *(("fragment/a.pf_fragment", b"pagefind_dcd" + text) for text in (b"", b"[]", b"\xff{")),
         ("fragment/a.pf_fragment", b'pagefind_dcd{"content": "text"}'),
         ("fragment/a.pf_fragment", b'pagefind_dcd{"url": "http://["}'),
+        ("fragment/a.pf_fragment", b'pagefind_dcd{"url": "/\\ud800"}'),
+        ("pagefind-entry.json", b'{"languages": {"en": {"hash": null}}}'),
     ],
 )
 def test_what_is_no_such_file_is_refused(name, body):
@@ -72,6 +74,9 @@ def test_a_listing_has_a_bound():
     [
         ('<script src="../pagefind/pagefind-ui.js">', "/docs/pagefind/"),
         ("import('/pagefind/pagefind.js?v=1')", "/pagefind/"),
+        ("import(`/pagefind/pagefind.js`)", "/pagefind/"),
+        ("<script src=/pagefind/pagefind-ui.js></script>", "/pagefind/"),
+        ('{baseUrl:"",bundlePath:"/docs/pagefind/",x:""}', "/docs/pagefind/"),
         ('<link href="/docs/_pagefind/pagefind-modular-ui.css">', "/docs/_pagefind/"),
         ('{bundlePath:"/docs/pagefind/"}', "/docs/pagefind/"),
         ('<main data-pagefind-body><link href="/docs/_astro/a.css">', "/docs/pagefind/"),
