@@ -141,47 +141,60 @@ class SiteHints:
         """Hear of pages whose fragments are new, or have gone, and that the others are as before.
 
         Of those that are new as many are read, in place of visits, as the budget has, and as far as
-        such pages had changed. If most are new, the index was made anew, and says nothing.
+        such pages had changed. If most are new, or no page of one is known, the index was made
+        anew: a few are read to see whether that can be done, and nothing is compared.
         """
         said, root, listed = self.said, urljoin(entry, ".."), await self._fragments_listed(entry)
         if not listed:
             return
         known = self._order.fragments_in(urljoin(entry, "fragment/"))
         new = [each for each in listed if each not in known]
-        is_made_anew = None in known.values() or 2 * len(new) > len(listed)
+        is_made_anew = None in known.values() or not any(known.values())
+        is_made_anew |= 2 * len(new) > len(listed)
         said.listed |= listed.keys()
         said.fragments |= {each: known.get(each) or "" for each in listed.keys() - new}
-        names = {page: listed.get(each, "") for each, page in known.items() if page}
-        read_before = await self._of_pages(names, spellings)
-        below = dict.fromkeys(self._order.pages_below(root), UNREAD)
-        for url, name in (below | read_before).items():
-            said.texts.setdefault(url, name)  # another index has the text itself
         if is_made_anew:
             said.fragments |= dict.fromkeys(new, "")
-            said.remade.update(below)
-            return
-
-        async def read(fragment: str) -> None:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_FRAGMENT_SECONDS):
-                    answer = await self._answer(fragment, entry)
-                    if answer is None:
-                        return
-                    said.n_fragments_read += 1
-                    if answer.status == _OK:
-                        page = await self._page_of(answer.body, fragment, root)
-                        found = await self._of_pages({page: listed[fragment]}, spellings)
-                        said.fragments[fragment] = page
-                        said.texts.update(found)
-                    elif answer.status in _GONE:
-                        said.fragments[fragment] = ""
-
+            new = [*listed][:_FRAGMENTS_AT_ONCE]
+        else:
+            await self._say_as_before(listed, known, root)
         limit = self._order.max_fragments_below(root)
-        for start in range(0, len(new), _FRAGMENTS_AT_ONCE):
-            left = max(limit - said.n_fragments_read, 0)
-            if not left:
-                break
-            await asyncio.gather(*map(read, new[start : start + min(left, _FRAGMENTS_AT_ONCE)]))
+        for start in range(0, min(len(new), limit), _FRAGMENTS_AT_ONCE):
+            part = new[start : start + max(limit - said.n_fragments_read, 0)][:_FRAGMENTS_AT_ONCE]
+            await asyncio.gather(*(self._read_fragment(each, listed[each], root) for each in part))
+        if is_made_anew and any(map(said.fragments.get, listed)):
+            said.remade |= await self._say_as_before(listed, {}, root)
+
+    async def _say_as_before(
+        self, listed: Mapping[str, str], known: Mapping[str, str | None], root: str
+    ) -> set[str]:
+        """Say of all pages below `root` that they are as before, but for those of lost fragments.
+
+        Returns:
+            Their URLs.
+        """
+        names = {page: listed.get(each, "") for each, page in known.items() if page}
+        of_pages = await self._of_pages(names, spellings)
+        below = dict.fromkeys(self._order.pages_below(root), UNREAD)
+        for url, name in (below | of_pages).items():
+            self.said.texts.setdefault(url, name)  # another index has the text itself
+        return {*below}
+
+    async def _read_fragment(self, fragment: str, name: str, root: str) -> None:
+        """Hear which page has another text; a fragment that fails is read the next time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_FRAGMENT_SECONDS):
+                answer = await self._answer(fragment, root)
+                if answer is None:
+                    return
+                self.said.n_fragments_read += 1
+                if answer.status == _OK:
+                    page = await self._page_of(answer.body, fragment, root)
+                    found = await self._of_pages({page: name}, spellings)
+                    self.said.fragments[fragment] = page
+                    self.said.texts.update(found)
+                elif answer.status in _GONE:
+                    self.said.fragments[fragment] = ""
 
     async def _fragments_listed(self, entry: str) -> dict[str, str]:
         """The names of the fragments of an index, by URL; none, if not all of them are told."""
