@@ -162,18 +162,24 @@ class SiteHints:
         for start in range(0, min(len(new), limit), _FRAGMENTS_AT_ONCE):
             part = new[start : start + max(limit - said.n_fragments_read, 0)][:_FRAGMENTS_AT_ONCE]
             await asyncio.gather(*(self._read_fragment(each, listed[each], root) for each in part))
-        if is_made_anew and any(map(said.fragments.get, listed)):
-            said.remade |= await self._say_as_before(listed, {}, root)
+        pages = {each: said.fragments.get(each) for each in listed}
+        if is_made_anew and any(pages.values()):
+            said.remade |= await self._say_as_before(listed, pages, root)
 
     async def _say_as_before(
-        self, listed: Mapping[str, str], known: Mapping[str, str | None], root: str
+        self, listed: Mapping[str, str], pages: Mapping[str, str | None], root: str
     ) -> set[str]:
         """Say of all pages below `root` that they are as before, but for those of lost fragments.
 
+        Args:
+            listed: the names of fragments.
+            pages: those whose page is known, and others.
+            root: the folder above that of the index.
+
         Returns:
-            Their URLs.
+            The URLs of the pages below it.
         """
-        names = {page: listed.get(each, "") for each, page in known.items() if page}
+        names = {page: listed.get(each, "") for each, page in pages.items() if page}
         of_pages = await self._of_pages(names, spellings)
         below = dict.fromkeys(self._order.pages_below(root), UNREAD)
         for url, name in (below | of_pages).items():
