@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from xxhash import xxh3_64_hexdigest
 
+from dedup.scrapy.job.visit_order import Said, _lost_fragments
+from dedup.scrapy.reading.search_index import MAX_PAGES
 from tests.pagefind import fragment, listing
 from tests.with_constants import with_constants
 
@@ -40,7 +42,15 @@ class Manual:
         n_fragments: of how many fragments something is known.
     """
 
-    def __init__(self, crawl: Crawler, site: WebSite, make: SimpleNamespace) -> None:
+    def __init__(
+        self,
+        crawl: Crawler,
+        site: WebSite,
+        make: SimpleNamespace,
+        *,
+        urls: str = "",
+        is_indexed: bool = True,
+    ) -> None:
         self.texts = {
             name: f"text of {name}" for name in ("/", *(f"/docs/{n}/" for n in range(12)))
         }
@@ -48,15 +58,16 @@ class Manual:
         self.addresses: dict[str, str] = {}
         self.head = self.generator = self.hanging = ""
         self.salted: dict[str, str] = {}
-        self.failing: dict[str, int] = {}
+        self.failing: dict[str, int] = {} if is_indexed else {"": 404}
         self.folder = _FOLDER
         self.links: list[str] = []
         self._crawl, self._site, self._make = crawl, site, make
         self._fragments: dict[str, str] = {}
         self._publish()
-        crawl("site", url=site.url)
+        self._urls = urls or site.url
+        crawl("site", url=self._urls)
         self.refresh()
-        assert len(self.read) == 4  # there is nothing to compare with
+        assert len(self.read) == 4 * is_indexed  # there is nothing to compare with
 
     def _publish(self) -> None:
         names = {self.name_of(page): page for page in self.texts}
@@ -95,7 +106,7 @@ class Manual:
         self.texts |= {name: f"another {self.texts[name]}" for name in changed}
         self._publish()
         self._site.asked.clear()
-        crawled = self._crawl("site", url=self._site.url, refresh=1, **budget or {"max_pages": 8})
+        crawled = self._crawl("site", url=self._urls, refresh=1, **budget or {"max_pages": 8})
         assert crawled.status == 0, crawled.output
         asked = list(self._site.asked)
         self.read = [self._fragments[each] for each in asked if each in self._fragments]
@@ -162,6 +173,76 @@ def test_links_that_are_asked_for_again_and_fragments_stay_within_a_budget(
     n_dead = sum(each in manual.links for each in site.asked)
     assert n_dead
     assert len(manual.visited) + n_dead + 2 == 20
+
+
+def test_sites_that_are_read_at_once_share_a_budget(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    other = site.url.replace("127.0.0.1", "localhost")
+    manual = Manual(crawl, site, make, urls=f"{site.url},{other}")
+    for _ in range(2):
+        manual.refresh("/docs/3/", "/docs/7/", "/docs/9/", max_pages=4)
+        assert len(manual.read) == 2
+        assert manual.visited
+
+
+def test_an_index_is_believed_though_a_sitemap_was_wrong(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    manual = Manual(crawl, site, make, is_indexed=False)
+    for date in range(4):
+        entries = (f"<url><loc>{n}</loc><lastmod>{date}</lastmod></url>" for n in manual.texts)
+        site.routes["/sitemap.xml"] = f"<urlset>{''.join(entries)}</urlset>".encode()
+        manual.refresh(max_pages=13)
+    assert manual.trust[1] > 20
+    manual.failing = {}
+    manual.refresh()
+    assert len(manual.read) == 4
+    manual.refresh("/docs/3/")
+    assert manual.read == ["/docs/3/"]
+    assert "/docs/3/" in manual.visited
+
+
+def test_a_section_may_have_an_index_beside_that_of_the_root(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    pages = [f"/{folder}/{n}/" for folder in ("blog", "docs") for n in range(6)]
+    names = {f"en_{n:07x}": page for n, page in enumerate(pages[:6])}
+    entry = make.Answer(b'{"languages": {"en": {"hash": "en_1"}}}', 200, "application/json")
+    docs = [{"location": page[1:], "text": page} for page in pages[6:]]
+    index = make.Answer(json.dumps({"docs": docs}).encode(), 200, "application/json")
+    manual_head = "<script>base_url = '/'</script>"
+    site.routes |= {
+        "/": make.page("/", *pages, head="<script src=/pagefind/pagefind-ui.js></script>"),
+        **{page: make.page(page) for page in pages[:6]},
+        **{page: make.page(page, head=manual_head) for page in pages[6:]},
+        "/pagefind/pagefind-entry.json": entry,
+        "/pagefind/pagefind.en_1.pf_meta": make.Answer(listing(*names), 200, None),
+        **{
+            f"/pagefind/fragment/{name}.pf_fragment": make.Answer(fragment(page, page), 200, None)
+            for name, page in names.items()
+        },
+        "/search/search_index.json": index,
+    }
+    crawl("site", url=site.url)
+    for n_refresh in range(3):
+        site.asked.clear()
+        crawled = crawl("site", url=site.url, refresh=1, max_pages=8)
+        assert "/search/search_index.json" in site.asked
+        looked_at = [each for each in site.asked if each.startswith("/blog/")]
+        assert n_refresh == 0 or len(looked_at) <= 6
+    assert crawled.rows("SELECT sum(named_same) FROM lastmods") == [0]
+
+
+def test_fragments_of_another_index_that_cannot_be_read_now_are_kept() -> None:
+    known = [f"http://a.example/{name}.pf_fragment" for name in ("a/1", "a/2", "b/1")]
+    known += ["http://b.example/a/1.pf_fragment", "http://a.example/page"]
+    said = Said(listed={known[1]})
+    assert _lost_fragments(known, said) == [known[0], known[2]]
+    said.unread = {"a.example"}
+    assert _lost_fragments(known, said) == [known[0]]
+    many = [f"http://a.example/c/{n}.pf_fragment" for n in range(MAX_PAGES)]
+    assert len(_lost_fragments([*known, *many], said)) == MAX_PAGES + 2
 
 
 def test_fragments_that_were_new_before_all_pages_were_visited_say_nothing(

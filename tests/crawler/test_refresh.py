@@ -707,7 +707,7 @@ def test_a_budget_of_seconds_is_left_for_visits_where_a_site_has_much_to_say(
         site.routes["/"] = slow(pages["/"], 2.5)
     again = crawl("site", url=site.url, refresh=1, max_seconds=8)
     assert again.stats["refresh"] == {"number": 1, "unchanged": 5}, again.output
-    heard = again.rows("SELECT value FROM meta WHERE name = 'heard'")
+    heard = again.rows("SELECT value FROM meta WHERE name = 'heard with fragments'")
     assert (heard == [""]) == is_slow  # the next refresh looks at the site as a whole
 
 

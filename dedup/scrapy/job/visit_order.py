@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from dedup.revisits import Schedule, Trust, instant, odds_of, section_of, trust_in_sections
 from dedup.scrapy.frontier.request_queue import RequestQueue
 from dedup.scrapy.reading.pagefind import is_pagefind
+from dedup.scrapy.reading.search_index import MAX_PAGES
 from dedup.scrapy.url_keys import UrlKeys
 from dedup.store import JobStore
 from dedup.store.sql.lastmods import FORGOTTEN, OF_INDEX, is_of_index
@@ -24,8 +25,11 @@ _PARTS = 10
 _LEAST_PAGES = 5
 """Of a section that is looked at for a search index."""
 
-_HEARD = "heard"
-"""The name of the value that has the hosts that were looked at as a whole, one a line."""
+_HEARD = "heard with fragments"
+"""The name of the value that has the hosts that were looked at as a whole, one a line.
+
+It was `heard` as long as Pagefind was not known.
+"""
 
 _LEAST_VISITS = 4
 """In a part: a polite crawl has about as many requests in flight at a host."""
@@ -52,9 +56,9 @@ class Said:
         heard: the hosts that were looked at for a search index as a whole.
         unread: those with an index that may be read another time.
         listed: the URLs of the fragments of Pagefind.
-        fragments: those of them that need not be read another time, each with the URL of its page;
-            "": that is not known.
-        n_fragments_read: each took the place of a visit.
+        fragments: those of them that are not to be read another time, each with the URL of its
+            page; "": that is not known.
+        n_fragments: how many were asked for; each took the place of a visit.
     """
 
     lastmods: dict[str, str] = field(default_factory=dict)
@@ -64,7 +68,7 @@ class Said:
     unread: set[str] = field(default_factory=set)
     listed: set[str] = field(default_factory=set)
     fragments: dict[str, str] = field(default_factory=dict)
-    n_fragments_read: int = 0
+    n_fragments: int = 0
 
 
 class VisitOrder:
@@ -142,12 +146,17 @@ class VisitOrder:
         """How often it was true."""
         return self._store.refreshes.lastmods.counts()
 
-    def sections_without(self, texts: Iterable[str], host: str) -> list[str]:
+    def sections_without(self, texts: Mapping[str, str], host: str) -> list[str]:
         """The shortest URL of each section of a host that has none of these pages.
 
-        Of sections with a folder, and as many pages as a manual has.
+        Of sections with a folder, and as many pages as a manual has. A page of which an index that
+        has others says for the first time that it is as before may have an index of its own.
         """
-        known = set(map(section_of, texts))
+        known = {
+            section_of(url)
+            for url, text in texts.items()
+            if text != UNREAD or self._known.get(url) == OF_INDEX + UNREAD
+        }
         return [
             urls[0]
             for section, urls in self._sections.get(host, {}).items()
@@ -165,16 +174,24 @@ class VisitOrder:
             found[host_of(url)][section_of(url)].append(url)
         return found
 
-    def max_fragments_below(self, root: str) -> int:
-        """How many fragments may be read to learn which pages below `root` have another text.
+    @property
+    def max_fragments(self) -> int:
+        """How many fragments may be read, of all sites, to learn which pages have another text."""
+        return self._max_visits // _PART_FOR_FRAGMENTS if self._max_visits else _MAX_FRAGMENTS
 
-        As far as pages that were named there had changed.
+    def max_fragments_below(self, root: str) -> int:
+        """How many of an index whose pages are below `root`; one at least.
+
+        As far as pages that indexes had named there had changed.
         """
-        trust = [each for url, each in self._trust.items() if url.startswith(root)]
+        trust = [
+            each
+            for url, each in self._trust.items()
+            if url.startswith(root) and is_of_index(self._known.get(url, ""))
+        ]
         n_changed = 1 + sum(each.named_changed for each in trust)
         n_same = sum(each.named_same for each in trust)
-        most = self._max_visits // _PART_FOR_FRAGMENTS if self._max_visits else _MAX_FRAGMENTS
-        return round(most * n_changed / (n_changed + n_same))
+        return max(1, round(self.max_fragments * n_changed / (n_changed + n_same)))
 
     def fragments_in(self, folder: str) -> dict[str, str | None]:
         """The fragments that a folder had, by URL, each with the page that it is of.
@@ -196,16 +213,14 @@ class VisitOrder:
         stored = self._store.refreshes.lastmods
         known = self._known | dict.fromkeys(said.remade & self._known.keys(), OF_INDEX)
         without = said.heard - said.unread - set(map(host_of, said.texts))
-        hosts = set(map(host_of, said.listed))
-        fragments = {url for url in known if is_pagefind(url) and host_of(url) in hosts}
-        stored.drop(fragments - said.listed)
+        stored.drop(_lost_fragments(known, said))
         stored.add(
             (url, value)
             for url, page in said.fragments.items()
             if known.get(url) != (value := OF_INDEX + (page or UNREAD))
         )
         if self._max_visits:
-            self._max_visits -= said.n_fragments_read
+            self._max_visits -= said.n_fragments
         self._told = {url: OF_INDEX + text for url, text in said.texts.items()}
         for url, lastmod in said.lastmods.items():
             had_index = is_of_index(known.get(url, ""))
@@ -261,3 +276,27 @@ class VisitOrder:
             order = order[: max(n_left, 0)]
         self._store.refreshes.reorder(order, in_flight)
         self._requests.reload_all()
+
+
+def _lost_fragments(known: Iterable[str], said: Said) -> list[str]:
+    """The fragments that are not listed any more, on hosts that list any.
+
+    Where another index of the host could not be read, those of that stay, unless they are too many.
+    """
+    folders, hosts = ({of(url) for url in said.listed} for of in (_folder_of, host_of))
+    fragments = [url for url in known if is_pagefind(url) and host_of(url) in hosts]
+    n_known = Counter(map(host_of, fragments))
+    return [
+        url
+        for url in fragments
+        if url not in said.listed
+        and (
+            _folder_of(url) in folders
+            or host_of(url) not in said.unread
+            or n_known[host_of(url)] > MAX_PAGES
+        )
+    ]
+
+
+def _folder_of(url: str) -> str:
+    return url.rpartition("/")[0]

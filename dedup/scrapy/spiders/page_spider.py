@@ -203,7 +203,7 @@ class PageSpider(Spider):
                 self.logger.info("Some sitemaps or search indexes did not arrive in time")
             job.visit_order.hear(hints.said)
             if self.max_pages:
-                self._n_pages += hints.said.n_fragments_read
+                self._n_pages += hints.said.n_fragments
         finally:
             for host in hosts:
                 frontier.resume(host)

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
+from random import shuffle
 from typing import TypeVar
 from urllib.parse import urljoin
 
@@ -152,55 +153,62 @@ class SiteHints:
         is_made_anew = None in known.values() or not any(known.values())
         is_made_anew |= 2 * len(new) > len(listed)
         said.listed |= listed.keys()
-        said.fragments |= {each: known.get(each) or "" for each in listed.keys() - new}
         if is_made_anew:
-            said.fragments |= dict.fromkeys(new, "")
-            new = [*listed][:_FRAGMENTS_AT_ONCE]
+            said.remade.update(self._order.pages_below(root))
+            limit, new = _FRAGMENTS_AT_ONCE, [*listed]
         else:
+            said.fragments |= {each: known.get(each) or "" for each in listed.keys() - new}
             await self._say_as_before(listed, known, root)
-        limit = self._order.max_fragments_below(root)
-        for start in range(0, min(len(new), limit), _FRAGMENTS_AT_ONCE):
-            part = new[start : start + max(limit - said.n_fragments_read, 0)][:_FRAGMENTS_AT_ONCE]
-            await asyncio.gather(*(self._read_fragment(each, listed[each], root) for each in part))
-        pages = {each: said.fragments.get(each) for each in listed}
-        if is_made_anew and any(pages.values()):
-            said.remade |= await self._say_as_before(listed, pages, root)
+            limit = self._order.max_fragments_below(root)
+        shuffle(new)  # some may fail each time
+        new = new[:limit]
+        while part := new[: min(_FRAGMENTS_AT_ONCE, self._order.max_fragments - said.n_fragments)]:
+            said.n_fragments += len(part)  # of all sites, which are read at the same time
+            new = new[len(part) :]
+            reading = (self._read_fragment(each, listed[each], root) for each in part)
+            said.n_fragments -= (await asyncio.gather(*reading)).count(False)
+        if is_made_anew:
+            found = {each: said.fragments.get(each) or known.get(each) or "" for each in listed}
+            said.fragments |= found
+            if any(found.values()):
+                await self._say_as_before(listed, found, root)
 
     async def _say_as_before(
         self, listed: Mapping[str, str], pages: Mapping[str, str | None], root: str
-    ) -> set[str]:
+    ) -> None:
         """Say of all pages below `root` that they are as before, but for those of lost fragments.
 
         Args:
             listed: the names of fragments.
             pages: those whose page is known, and others.
             root: the folder above that of the index.
-
-        Returns:
-            The URLs of the pages below it.
         """
         names = {page: listed.get(each, "") for each, page in pages.items() if page}
         of_pages = await self._of_pages(names, spellings)
         below = dict.fromkeys(self._order.pages_below(root), UNREAD)
         for url, name in (below | of_pages).items():
             self.said.texts.setdefault(url, name)  # another index has the text itself
-        return {*below}
 
-    async def _read_fragment(self, fragment: str, name: str, root: str) -> None:
-        """Hear which page has another text; a fragment that fails is read the next time."""
+    async def _read_fragment(self, fragment: str, name: str, root: str) -> bool:
+        """Hear which page has another text; a fragment that fails is read another time.
+
+        Returns:
+            Did an answer come?
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(_FRAGMENT_SECONDS):
                 answer = await self._answer(fragment, root)
-                if answer is None:
-                    return
-                self.said.n_fragments_read += 1
-                if answer.status == _OK:
+                if answer is not None and answer.status == _OK:
                     page = await self._page_of(answer.body, fragment, root)
                     found = await self._of_pages({page: name}, spellings)
                     self.said.fragments[fragment] = page
-                    self.said.texts.update(found)
-                elif answer.status in _GONE:
+                    for url in found:
+                        if self.said.texts.get(url, UNREAD) in (UNREAD, ""):
+                            self.said.texts[url] = name
+                elif answer is not None and answer.status in _GONE:
                     self.said.fragments[fragment] = ""
+                return answer is not None
+        return False
 
     async def _fragments_listed(self, entry: str) -> dict[str, str]:
         """The names of the fragments of an index, by URL; none, if not all of them are told."""
