@@ -74,8 +74,8 @@ _HOST = "example.com"
 _DAY = 86_400.0
 """Between two commits."""
 
-_PARTS, _LEAST_VISITS, _PART_FOR_FRAGMENTS, _FRAGMENTS_AT_ONCE = 10, 4, 2, 4
-"""As `dedup.scrapy.job.visit_order` and `dedup.scrapy.spiders.site_hints` have them."""
+_PARTS, _LEAST_VISITS, _PART_FOR_FRAGMENTS = 10, 4, 2
+"""As `dedup.scrapy.job.visit_order` has them."""
 
 _UNREAD, _GONE = 2, 4
 """What a site is taken to say of a page whose fragment has not been read, or is another one."""
@@ -182,8 +182,8 @@ class Replay:
         is_made_anew = len(new) > len(listed) / 2 or not any(map(self.fragments.get, listed))
         n_changed = 1 + sum(each.named_changed for each in self.trust.values())
         n_same = sum(each.named_same for each in self.trust.values())
-        limit = round(most * n_changed / (n_changed + n_same))
-        wanted = listed[: min(limit, _FRAGMENTS_AT_ONCE)] if is_made_anew else new[:limit]
+        limit = min(most, max(1, round(most * n_changed / (n_changed + n_same))))
+        wanted = listed[: min(most, 1)] if is_made_anew else new[:limit]
         self.fragments |= dict.fromkeys(new if is_made_anew else [], False)
         self.fragments |= dict.fromkeys(wanted, True)
         is_read = np.array([self.fragments.get(each, False) for each in listed])

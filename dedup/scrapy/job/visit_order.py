@@ -211,7 +211,8 @@ class VisitOrder:
         What an index says of a page counts more, and alone as long as its host has one.
         """
         stored = self._store.refreshes.lastmods
-        known = self._known | dict.fromkeys(said.remade & self._known.keys(), OF_INDEX)
+        of_index = {url for url in said.remade if is_of_index(self._known.get(url, ""))}
+        known = self._known | dict.fromkeys(of_index, OF_INDEX)
         without = said.heard - said.unread - set(map(host_of, said.texts))
         stored.drop(_lost_fragments(known, said))
         stored.add(
@@ -240,7 +241,7 @@ class VisitOrder:
         self._schedule.hear(odds_of(named, trust_in_sections(self._trust), section_of))
         stored.drop(self._told.keys() & known.keys() - same_kind.keys())
         stored.add((url, value) for url, value in self._told.items() if url not in named)
-        self._store.set_meta(_HEARD, "\n".join(sorted(self._heard | said.heard)))
+        self._store.set_meta(_HEARD, "\n".join(sorted(self._heard | (said.heard - said.unread))))
         self._renew()
 
     def note(self, url: str, result: str) -> None:

@@ -143,7 +143,7 @@ class SiteHints:
 
         Of those that are new as many are read, in place of visits, as the budget has, and as far as
         such pages had changed. If most are new, or no page of one is known, the index was made
-        anew: a few are read to see whether that can be done, and nothing is compared.
+        anew: one is read to see whether that can be done, and nothing is compared.
         """
         said, root, listed = self.said, urljoin(entry, ".."), await self._fragments_listed(entry)
         if not listed:
@@ -155,7 +155,7 @@ class SiteHints:
         said.listed |= listed.keys()
         if is_made_anew:
             said.remade.update(self._order.pages_below(root))
-            limit, new = _FRAGMENTS_AT_ONCE, [*listed]
+            limit, new = 1, [*listed]
         else:
             said.fragments |= {each: known.get(each) or "" for each in listed.keys() - new}
             await self._say_as_before(listed, known, root)
