@@ -659,6 +659,22 @@ def test_dates_count_where_a_site_has_no_search_index_any_more(
     assert _visits(site).count("/5") >= n_named
 
 
+def test_an_index_that_fails_at_first_is_looked_for_later(
+    crawl: Crawler, site: WebSite, make: SimpleNamespace
+) -> None:
+    """Where pages of a section alone lead to it."""
+    names = [f"/docs/{n}/" for n in range(6)]
+    _manual(site, make, dict.fromkeys(names, "text"), head="<script>base_url = '/'</script>")
+    index = site.routes["/search/search_index.json"]
+    site.routes["/"] = make.page("start", *names)
+    site.routes["/search/search_index.json"] = make.Answer(b"", 503)
+    crawl("site", url=site.url)
+    n_pages = "SELECT count(*) FROM lastmods"
+    assert crawl("site", url=site.url, refresh=1, max_pages=1).rows(n_pages) == [0]
+    site.routes["/search/search_index.json"] = index
+    assert crawl("site", url=site.url, refresh=1, max_pages=1).rows(n_pages) == [6]
+
+
 def test_a_site_that_fails_at_first_is_looked_at_as_a_whole_later(
     crawl: Crawler, site: WebSite, make: SimpleNamespace
 ) -> None:

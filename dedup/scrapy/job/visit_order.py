@@ -182,13 +182,9 @@ class VisitOrder:
     def max_fragments_below(self, root: str) -> int:
         """How many of an index whose pages are below `root`; one at least.
 
-        As far as pages that indexes had named there had changed.
+        As far as pages that were named there had changed.
         """
-        trust = [
-            each
-            for url, each in self._trust.items()
-            if url.startswith(root) and is_of_index(self._known.get(url, ""))
-        ]
+        trust = [each for url, each in self._trust.items() if url.startswith(root)]
         n_changed = 1 + sum(each.named_changed for each in trust)
         n_same = sum(each.named_same for each in trust)
         return max(1, round(self.max_fragments * n_changed / (n_changed + n_same)))

@@ -168,7 +168,7 @@ class SiteHints:
             reading = (self._read_fragment(each, listed[each], root) for each in part)
             said.n_fragments -= (await asyncio.gather(*reading)).count(False)
         if is_made_anew:
-            found = {each: said.fragments.get(each) or known.get(each) or "" for each in listed}
+            found = {each: said.fragments.get(each, "") for each in listed}
             said.fragments |= found
             if any(found.values()):
                 await self._say_as_before(listed, found, root)
