@@ -166,7 +166,8 @@ class SiteHints:
             said.n_fragments += len(part)  # of all sites, which are read at the same time
             new = new[len(part) :]
             reading = (self._read_fragment(each, listed[each], root) for each in part)
-            said.n_fragments -= (await asyncio.gather(*reading)).count(False)
+            have_answered = await asyncio.gather(*reading)
+            said.n_fragments -= have_answered.count(False)
         if is_made_anew:
             found = {each: said.fragments.get(each, "") for each in listed}
             said.fragments |= found
