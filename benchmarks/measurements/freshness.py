@@ -428,6 +428,7 @@ def read_indexes(
             for address in index_addresses(html, f"https://{_HOST}/{page.removeprefix(root)}"):
                 if is_pagefind(address.urls[0]):
                     fragments |= read_fragments(address.urls[0], read)
+                    continue
                 paths = (root + urlsplit(url).path.lstrip("/") for url in address.urls)
                 body = b"\n".join(_file(repository, commit, path) for path in paths)
                 with suppress(SearchIndexError):
